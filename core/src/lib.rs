@@ -1,1 +1,20 @@
-//! The deterministic core of Assay.
+//! The deterministic core of Assay: prompts, delimiters, step rendering, rubrics, decoding, schedules, ratings.
+//!
+//! Everything here is a pure function of its arguments. The modules are plain Rust and know nothing of wasm; the
+//! `wasm*` modules are the thin shell that `verifier/core/*.ts` calls.
+#![deny(missing_docs)]
+
+pub mod decode;
+pub mod delimit;
+pub mod error;
+pub mod prompts;
+pub mod rating;
+pub mod render;
+pub mod rubric;
+pub mod schedule;
+pub mod slug;
+
+mod wasm;
+mod wasm_decode;
+mod wasm_rating;
+mod wasm_schedule;

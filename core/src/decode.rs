@@ -1,0 +1,1 @@
+//! Reads scores out of a judge's answer.

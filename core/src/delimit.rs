@@ -1,0 +1,1 @@
+//! Keyed delimiters around untrusted text.

@@ -1,0 +1,1 @@
+//! Strengths, slot bias and noise from scored calls.

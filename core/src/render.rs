@@ -1,0 +1,1 @@
+//! Renders structured steps as text.

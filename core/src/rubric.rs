@@ -1,0 +1,1 @@
+//! Rubrics from Markdown.

@@ -1,0 +1,1 @@
+//! Which pairs to buy: rings, pivot rounds, round robins.

@@ -1,0 +1,1 @@
+//! The wasm exports of `decode`.
