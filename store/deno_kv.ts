@@ -1,0 +1,282 @@
+/**
+ * A store on Deno KV (a SQLite file, or memory).
+ *
+ * Layout. Deno KV holds at most 64 KiB per value and 800 KiB per atomic write, so:
+ * - `["entry", key]` describes the value and is tiny, which keeps listings cheap;
+ * - `["value", key]` holds a value that fits in one piece, written in the same atomic as its entry;
+ * - `["chunk", write, n]` hold larger ones under an id of their own per write, so that a reader of an older entry never
+ *   sees a newer value's bytes;
+ * - `["loose", write]` marks chunks that no entry refers to: those of a write under way and those just replaced. What a
+ *   crash leaves behind is found through these marks when the store is opened.
+ *
+ * @module
+ */
+import { keyBytes, lifetime, pageSize, prefixBytes, prefixEnd } from "./keys.ts";
+import { type Entry, type PutOptions, type Store, StoreError } from "./store.ts";
+
+/** Largest value in one piece and size of a chunk; the backend's own limit is 65,536. */
+const PIECE = 64_000;
+/** Chunks per atomic write: 10 x 64,000 bytes stay below 800 KiB; also the most keys of one `getMany`. */
+const BATCH = 10;
+/** Loose chunks older than this belong to no living write. */
+const LOOSE_FOR_MS = 3_600_000;
+/** Reads and writes are tried this often when others change the key in between. */
+const ATTEMPTS = 200;
+
+interface Description {
+  readonly bytes: number;
+  /** Id of the chunks; `null` when the value is in one piece. */
+  readonly write: string | null;
+  readonly expiresAt: number | null;
+}
+
+interface Loose {
+  readonly chunks: number;
+  readonly since: number;
+}
+
+/**
+ * Opens a store at a path, or `:memory:`. Its directory must exist.
+ * @throws {StoreError} when the database can't be opened
+ */
+export async function openDenoKvStore(path: string): Promise<Store> {
+  const kv = await guard("open", () => Deno.openKv(path));
+  const store = new DenoKvStore(kv);
+  try {
+    await store.sweep();
+  } catch (error) {
+    kv.close();
+    throw error;
+  }
+  return store;
+}
+
+class DenoKvStore implements Store {
+  readonly kind = "deno-kv";
+  readonly #kv: Deno.Kv;
+  #closed = false;
+
+  constructor(kv: Deno.Kv) {
+    this.#kv = kv;
+  }
+
+  async get(key: string): Promise<Entry | null> {
+    const name = keyBytes(key);
+    return await guard("get", async () => {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const [entry, value] = await this.#kv.getMany<[Description, Uint8Array]>([["entry", name], [
+          "value",
+          name,
+        ]]);
+        if (!isLive(entry.value)) return null;
+        const version = entry.versionstamp!;
+        if (entry.value.write === null) {
+          // Both were written by one atomic; anything else is a read across two writes.
+          if (value.versionstamp === version) return { key, value: value.value, version };
+        } else {
+          const bytes = await this.#readChunks(entry.value.write, entry.value.bytes);
+          if (bytes !== null) return { key, value: bytes, version };
+        }
+        // Replaced while it was being read.
+        await pause(attempt);
+      }
+      throw new StoreError(`${JSON.stringify(key)} was replaced ${ATTEMPTS} times while it was being read`);
+    });
+  }
+
+  async put(key: string, value: Uint8Array, options: PutOptions = {}): Promise<string | null> {
+    const name = keyBytes(key);
+    const lives = lifetime(options.expiresInMs);
+    return await guard("put", async () => {
+      // Learn early that the condition doesn't hold: before megabytes are written for nothing.
+      if (options.ifVersion !== undefined && !(await this.#holds(name, options.ifVersion))) return null;
+      const written = value.length > PIECE ? await this.#writeChunks(value, lives) : null;
+      const expiry = lives === null ? {} : { expireIn: lives };
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const old = await this.#kv.get<Description>(["entry", name]);
+        const version = isLive(old.value) ? old.versionstamp : null;
+        if (options.ifVersion !== undefined && version !== options.ifVersion) {
+          if (written !== null) await this.#drop(written.write, written.chunks);
+          return null;
+        }
+        const description: Description = {
+          bytes: value.length,
+          write: written?.write ?? null,
+          expiresAt: lives === null ? null : Date.now() + lives,
+        };
+        const atomic = this.#kv.atomic().check({ key: ["entry", name], versionstamp: old.versionstamp })
+          .set(["entry", name], description, expiry);
+        if (written === null) atomic.set(["value", name], value, expiry);
+        else {
+          atomic.delete(["value", name]).check({ key: ["loose", written.write], versionstamp: written.mark })
+            .delete(["loose", written.write]);
+        }
+        const replaced = this.#markLoose(atomic, old.value);
+        const commit = await atomic.commit();
+        if (commit.ok) {
+          if (replaced !== null) await this.#drop(replaced.write, replaced.chunks);
+          return commit.versionstamp;
+        }
+        if (
+          written !== null && (await this.#kv.get(["loose", written.write])).versionstamp !== written.mark
+        ) {
+          throw new StoreError(`writing ${JSON.stringify(key)} took longer than ${LOOSE_FOR_MS} ms`);
+        }
+        await pause(attempt);
+      }
+      if (written !== null) await this.#drop(written.write, written.chunks);
+      throw new StoreError(`${JSON.stringify(key)} was changed by others ${ATTEMPTS} times in a row`);
+    });
+  }
+
+  async delete(key: string, options: { readonly ifVersion?: string } = {}): Promise<boolean> {
+    const name = keyBytes(key);
+    return await guard("delete", async () => {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const old = await this.#kv.get<Description>(["entry", name]);
+        const version = isLive(old.value) ? old.versionstamp : null;
+        if (options.ifVersion !== undefined && version !== options.ifVersion) return false;
+        if (old.versionstamp === null) return true;
+        const atomic = this.#kv.atomic().check(old).delete(["entry", name]).delete(["value", name]);
+        const replaced = this.#markLoose(atomic, old.value);
+        if ((await atomic.commit()).ok) {
+          if (replaced !== null) await this.#drop(replaced.write, replaced.chunks);
+          return true;
+        }
+        await pause(attempt);
+      }
+      throw new StoreError(`${JSON.stringify(key)} was changed by others ${ATTEMPTS} times in a row`);
+    });
+  }
+
+  async list(
+    prefix: string,
+    { cursor, limit }: { readonly cursor?: string; readonly limit?: number } = {},
+  ): Promise<{ keys: string[]; cursor: string | null }> {
+    const from = prefixBytes(prefix);
+    const size = pageSize(limit);
+    const end = prefixEnd(from);
+    let start = from;
+    if (cursor !== undefined) {
+      const after = keyBytes(cursor);
+      const next = new Uint8Array(after.length + 1); // after + 0x00: the very next possible key
+      next.set(after);
+      if (compareBytes(next, from) > 0) start = next;
+    }
+    if (end !== null && compareBytes(start, end) >= 0) return { keys: [], cursor: null };
+    const selector: Deno.KvListSelector = end === null
+      ? { prefix: ["entry"], start: ["entry", start] }
+      : { start: ["entry", start], end: ["entry", end] };
+    return await guard("list", async () => {
+      const keys: string[] = [];
+      const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+      for await (
+        const entry of this.#kv.list<Description>(selector, { batchSize: Math.min(500, size + 1) })
+      ) {
+        if (!isLive(entry.value)) continue;
+        if (keys.length === size) return { keys, cursor: keys[size - 1]! };
+        keys.push(decoder.decode(entry.key[1] as Uint8Array));
+      }
+      return { keys, cursor: null };
+    });
+  }
+
+  close(): Promise<void> {
+    if (!this.#closed) this.#kv.close();
+    this.#closed = true;
+    return Promise.resolve();
+  }
+
+  /** Removes the chunks that writes which never ended left behind. */
+  async sweep(): Promise<void> {
+    await guard("sweep", async () => {
+      const before = Date.now() - LOOSE_FOR_MS;
+      for await (const loose of this.#kv.list<Loose>({ prefix: ["loose"] })) {
+        if (loose.value.since > before) continue;
+        await this.#drop(loose.key[1] as string, loose.value.chunks);
+      }
+    });
+  }
+
+  async #holds(name: Uint8Array, ifVersion: string | null): Promise<boolean> {
+    const entry = await this.#kv.get<Description>(["entry", name]);
+    return (isLive(entry.value) ? entry.versionstamp : null) === ifVersion;
+  }
+
+  async #readChunks(write: string, bytes: number): Promise<Uint8Array | null> {
+    const value = new Uint8Array(bytes);
+    const count = Math.ceil(bytes / PIECE);
+    for (let first = 0; first < count; first += BATCH) {
+      const keys = indices(first, Math.min(count, first + BATCH)).map((n) => ["chunk", write, n]);
+      const chunks = await this.#kv.getMany<Uint8Array[]>(keys);
+      for (const [i, chunk] of chunks.entries()) {
+        if (chunk.value === null) return null;
+        value.set(chunk.value as Uint8Array, (first + i) * PIECE);
+      }
+    }
+    return value;
+  }
+
+  async #writeChunks(value: Uint8Array, lives: number | null) {
+    const write = crypto.randomUUID();
+    const chunks = Math.ceil(value.length / PIECE);
+    const mark = await this.#kv.set(["loose", write], { chunks, since: Date.now() } satisfies Loose);
+    // The entry goes first; its chunks only need to be gone some time after it.
+    const expiry = lives === null ? {} : { expireIn: lives + LOOSE_FOR_MS };
+    for (let first = 0; first < chunks; first += BATCH) {
+      const atomic = this.#kv.atomic();
+      for (const n of indices(first, Math.min(chunks, first + BATCH))) {
+        atomic.set(["chunk", write, n], value.slice(n * PIECE, (n + 1) * PIECE), expiry);
+      }
+      await atomic.commit();
+    }
+    return { write, chunks, mark: mark.versionstamp };
+  }
+
+  /** Adds to `atomic` that the chunks of a description become loose. */
+  #markLoose(atomic: Deno.AtomicOperation, old: Description | null) {
+    if (old === null || old.write === null) return null;
+    const chunks = Math.ceil(old.bytes / PIECE);
+    atomic.set(["loose", old.write], { chunks, since: Date.now() } satisfies Loose);
+    return { write: old.write, chunks };
+  }
+
+  async #drop(write: string, chunks: number): Promise<void> {
+    for (let first = 0; first < chunks; first += 500) {
+      const atomic = this.#kv.atomic();
+      for (const n of indices(first, Math.min(chunks, first + 500))) atomic.delete(["chunk", write, n]);
+      await atomic.commit();
+    }
+    await this.#kv.delete(["loose", write]);
+  }
+}
+
+/** Whether there is an entry that hasn't expired: the backend removes expired ones late. */
+function isLive(entry: Description | null): entry is Description {
+  return entry !== null && (entry.expiresAt === null || entry.expiresAt > Date.now());
+}
+
+function indices(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, i) => from + i);
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
+  return a.length - b.length;
+}
+
+function pause(attempt: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(100, 2 ** attempt)));
+}
+
+async function guard<T>(what: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof StoreError || error instanceof RangeError) throw error;
+    throw new StoreError(`Deno KV failed to ${what}: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    });
+  }
+}
