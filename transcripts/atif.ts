@@ -3,14 +3,14 @@
  * dialects converted to it.
  *
  * A step of the agent becomes one assistant message with its tool calls, and one tool message per observed result.
- * The first user message that is no stub is the task; it stays in the messages, where the verifier leaves it out. Reasoning content, metrics and time stamps are left out: the judge
+ * The first user message that is no stub is the task. Reasoning content, metrics and time stamps are left out: the judge
  * grades what was said, done and observed.
  *
  * @module
  */
 import type { ChatMessage } from "../verifier/types.ts";
 import { TranscriptError } from "./error.ts";
-import { isRecord, isStub, jsonKind, readContent, type Source } from "./source.ts";
+import { isRecord, isStub, jsonKind, readContent, type Source, withoutTask } from "./source.ts";
 import type { Reading } from "./transcript.ts";
 
 /** An object whose steps name their source. */
@@ -26,6 +26,7 @@ export function readAtif(body: Readonly<Record<string, unknown>>, source: Source
   const images: string[] = [];
   let task: string | null = null;
   let agentSteps = 0;
+  let taskAt = -1;
   for (const [index, step] of steps.entries()) {
     const pointer = `${source.pointer}/steps/${index}`;
     if (!isRecord(step)) {
@@ -41,6 +42,7 @@ export function readAtif(body: Readonly<Record<string, unknown>>, source: Source
         if (isStub(content.text) || content.text === "") continue;
         task = content.text;
         images.push(...content.images);
+        taskAt = messages.length;
         messages.push({ role: "user", content: content.text });
       } else messages.push({ role: "user", content: withImages(content) });
     } else if (step.source === "system") {
@@ -58,7 +60,7 @@ export function readAtif(body: Readonly<Record<string, unknown>>, source: Source
   if (agentSteps === 0) {
     throw new TranscriptError(source.file, "the run has no step of the agent: there is nothing to judge");
   }
-  return { trajectory: { messages }, format: "atif", task, images };
+  return { trajectory: { messages: withoutTask(messages, taskAt) }, format: "atif", task, images };
 }
 
 function withImages(content: { readonly text: string; readonly images: readonly string[] }): unknown {
@@ -146,7 +148,11 @@ function resultMessages(
   for (const [call, texts] of [...answered].sort(([a], [b]) => a - b)) {
     messages.push({ role: "tool", tool_call_id: identifiers[call]!, content: texts.join("\n") });
   }
-  for (const text of orphans) messages.push({ role: "tool", content: text });
+  if (orphans.length > 0) {
+    // The verifier's steps have no output without a command, and told text earns no credit as evidence.
+    messages.push({ role: "user", content: orphans.join("\n") });
+    source.warnings.push(`${pointer}/observation: answers no tool call; shown as told text`);
+  }
   return messages;
 }
 

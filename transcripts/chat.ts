@@ -6,7 +6,7 @@
  */
 import type { ChatMessage } from "../verifier/types.ts";
 import { TranscriptError } from "./error.ts";
-import { isRecord, isStub, jsonKind, readContent, type Source } from "./source.ts";
+import { isRecord, isStub, jsonKind, readContent, type Source, withoutTask } from "./source.ts";
 import type { Reading } from "./transcript.ts";
 
 /** A non-empty array whose items are objects, the first with a `role`. */
@@ -28,6 +28,7 @@ export function readChat(value: unknown, source: Source): Reading {
   const images: string[] = [];
   let task: string | null = null;
   let assistants = 0;
+  let taskAt = -1;
   for (const [index, message] of value.entries()) {
     const name = source.lines ? `message ${index + 1}` : `${source.pointer}/${index}`;
     if (!isRecord(message) || typeof message.role !== "string") {
@@ -44,6 +45,7 @@ export function readChat(value: unknown, source: Source): Reading {
       const content = readContent(message.content);
       if (!content.skipped.includes("tool_result") && !isStub(content.text) && content.text.trim() !== "") {
         task = content.text;
+        taskAt = index;
         images.push(...content.images);
       }
     }
@@ -54,5 +56,6 @@ export function readChat(value: unknown, source: Source): Reading {
       "the chat has no message with the role assistant: there is nothing to judge",
     );
   }
-  return { trajectory: { messages: value as readonly ChatMessage[] }, format: "chat", task, images };
+  const messages = withoutTask(value as readonly ChatMessage[], taskAt);
+  return { trajectory: { messages }, format: "chat", task, images };
 }

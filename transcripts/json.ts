@@ -72,10 +72,9 @@ export function jsonErrorOffset(text: string): number {
     }
   };
   const word = (expected: string): boolean => {
-    for (const letter of expected) {
-      if (text[at] !== letter) return false;
-      at++;
-    }
+    if (text.startsWith(expected, at)) at += expected.length;
+    else if (expected.startsWith(text.slice(at))) at = text.length; // cut off inside the word
+    else return false;
     return true;
   };
   const open: string[] = [];

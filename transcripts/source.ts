@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ChatMessage } from "../verifier/types.ts";
 
 /** Where a reader is, for its messages. */
 export interface Source {
@@ -26,6 +27,17 @@ export function jsonKind(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+/**
+ * The messages without the task's own. The verifier drops the first user message before the agent's first by itself
+ * (it is the task of a chat), so where another one would then stand first, the task is left in for it to drop.
+ */
+export function withoutTask(messages: readonly ChatMessage[], taskAt: number): readonly ChatMessage[] {
+  if (taskAt === -1) return messages;
+  const rest = messages.toSpliced(taskAt, 1);
+  const first = rest.find((message) => message.role === "user" || message.role === "assistant");
+  return first?.role === "user" ? messages : rest;
 }
 
 /** Converters leave `$31` and the like where a user message couldn't be carried over. */

@@ -24,7 +24,7 @@ export type TranscriptFormat = "atif" | "chat" | "assay" | "text";
 export interface Transcript {
   /** The run's own name, when the file carries one. */
   readonly id: string | null;
-  /** What the agent was asked, when the file says it. In `messages` it stays, and the verifier leaves it out. */
+  /** What the agent was asked, when the file says it. The trajectory holds what came after it. */
   readonly task: string | null;
   /** `https:` or `data:` URLs that stood beside the task text. */
   readonly images: readonly string[];

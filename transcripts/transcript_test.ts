@@ -38,7 +38,6 @@ Deno.test("readTranscript() turns an ATIF run into messages, task, reward and id
     warnings: [],
     trajectory: {
       messages: [
-        { role: "user", content: "List the files." },
         {
           role: "assistant",
           content: "Listing.",
@@ -89,7 +88,16 @@ Deno.test("readTranscript() keeps an observation that answers no call", () => {
     steps: [{ source: "agent", message: "wait", observation: { results: [{ content: "tick" }] } }],
   })
     .trajectory.messages!;
-  assertEquals(messages[1], { role: "tool", content: "tick" });
+  assertEquals(messages[1], { role: "user", content: "tick" });
+});
+
+Deno.test("readTranscript() leaves the task in for the verifier to drop where it would drop another user message", () => {
+  const early = [{ role: "user", content: "Task." }, { role: "user", content: "And quickly." }, {
+    role: "assistant",
+    content: "done",
+  }];
+  assertEquals(read(early).trajectory.messages as unknown, early);
+  assertEquals(read(early).task, "Task.");
 });
 
 Deno.test("readTranscript() warns about what an ATIF step has and the judge can't be shown", () => {
@@ -119,7 +127,7 @@ const chat = [
 ];
 
 Deno.test("readTranscript() reads a bare array, an object with messages and JSON Lines alike", () => {
-  const expected = chat;
+  const expected = chat.filter((message) => message.content !== "Count to two.");
   const forms: [unknown, string][] = [
     [chat, "a.json"],
     [{ messages: chat }, "a.json"],
@@ -153,7 +161,7 @@ Deno.test("readTranscript() takes Anthropic's text blocks and images as the task
   const transcript = read(messages);
   assertEquals(transcript.task, "What is\nthis?");
   assertEquals(transcript.images, ["data:image/png;base64,AAAA", "https://example.test/a.png"]);
-  assertEquals(transcript.trajectory.messages as unknown, messages);
+  assertEquals(transcript.trajectory.messages as unknown, messages.slice(1));
   assertEquals(read([messages[2], messages[1]]).task, null);
 });
 
@@ -320,7 +328,7 @@ Deno.test("readTranscript() refuses bytes that aren't UTF-8, with offset and lin
 Deno.test("readTranscript() reads a 20 MB run", () => {
   const big = structuredClone(atif);
   big.trajectory.steps[2]!.observation!.results[0]!.content = "line of output\n".repeat(1_400_000);
-  const content = read(big).trajectory.messages![2]!.content as string;
+  const content = read(big).trajectory.messages![1]!.content as string;
   assertEquals(content.length, 21_000_000);
 });
 
