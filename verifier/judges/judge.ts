@@ -69,6 +69,8 @@ export interface Judge {
   readonly warmsPrefix: boolean;
   readonly price: Price | null;
   readonly calibration: Calibration | null;
+  /** Output tokens of one call by the profile's own settings, which the scorer doubles once after a truncated answer; absent or `null`: unknown, so no retry. */
+  readonly maxTokens?: number | null;
   /** Expected output tokens of one call for plans; `null`: the plan uses its own default. */
   readonly expectedOutputTokens: number | null;
   /** Context window in tokens, when configured; larger prompts are refused with the counts. */
