@@ -8,6 +8,7 @@ export {
   coreVersion,
   delimitBlock,
   draftPrompt,
+  HEADINGS,
   type PairwiseFrame,
   pairwiseFrame,
   pairwiseSuffix,

@@ -9,6 +9,82 @@ export function __trapForTests(): void;
 export function __wbg_reset_state(): void;
 
 /**
+ * Token of a block. The text itself doesn't come back: the caller has it, and copying megabytes isn't free.
+ */
+export function blockToken(secret: string, text: string): string;
+
+/**
  * Version of this crate, from Cargo.toml.
  */
 export function coreVersion(): string;
+
+/**
+ * JSON array of `{name, id?}` in, JSON array of ids out.
+ */
+export function criterionIds(items: string): string;
+
+/**
+ * Where each tag's score stands. `tags` are joined by line feeds, `lengths` are UTF-16 lengths of the tokens.
+ * Four numbers per tag: 0 = found or the status, first token, number of tokens (+ 2^31 if the answer ends with them
+ * and all are blank), UTF-16 length of the tag's part of the first token.
+ */
+export function decodeLocate(text: string, lengths: Uint32Array | number[], tags: string): Uint32Array;
+
+/**
+ * Reads positions. `text` and `lengths` hold, for each position, the sampled token and its alternatives, `logprobs`
+ * their log-probabilities (`NaN` = missing); `shape` three numbers per position: entries (sampled token included),
+ * UTF-16 length of the tag's part of the sampled token, and 0 = the next position is of the same tag,
+ * 1 = last position of its tag, 2 = last one, and the answer ends here.
+ * 24 numbers per tag: status, value, letter mass (also with status 4), entropy, 20 letters; `NaN` where there is none.
+ */
+export function decodeRead(text: string, lengths: Uint32Array | number[], logprobs: Float64Array | number[], shape: Uint32Array | number[], progress: boolean): Float64Array;
+
+/**
+ * The sampled letters of a text. Two numbers per tag: status and value (`NaN` where there is none).
+ */
+export function decodeTags(text: string, tags: string, progress: boolean): Float64Array;
+
+/**
+ * Version of the decoder.
+ */
+export function decoderVersion(): number;
+
+/**
+ * JSON of `DraftOptions` in, text out.
+ */
+export function draftPrompt(options: string): string;
+
+/**
+ * JSON of `PairwiseOptions` in, JSON of `PairwiseFrame` out.
+ */
+export function pairwiseFrame(options: string): string;
+
+/**
+ * JSON of a criterion in, text out.
+ */
+export function pairwiseSuffix(criterion: string): string;
+
+/**
+ * JSON of `ProgressOptions` in, JSON of `ProgressFrame` out.
+ */
+export function progressFrame(options: string): string;
+
+/**
+ * Ascending 1-based steps in, text out.
+ */
+export function progressSuffix(checkpoints: Uint32Array | number[], step_count: number): string;
+
+/**
+ * Version of the prompt texts.
+ */
+export function promptVersion(): string;
+
+/**
+ * Text in, text with marker lines quoted out.
+ */
+export function quoteMarkers(text: string): string;
+
+/**
+ * JSON array of steps in, JSON array of texts out.
+ */
+export function renderSteps(steps: string, first_number: number): string;

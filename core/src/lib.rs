@@ -13,6 +13,7 @@ pub mod render;
 pub mod rubric;
 pub mod schedule;
 pub mod slug;
+mod template;
 
 mod wasm;
 mod wasm_decode;

@@ -7,8 +7,9 @@
 //!   `AssayError`. Anything else that is thrown is a trap, and the instance is replaced.
 
 use crate::error::CoreError;
-use serde::Serialize;
+use crate::{delimit, prompts, render, slug};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
 /// What every fallible export returns.
@@ -20,7 +21,6 @@ pub(crate) fn thrown(error: CoreError) -> JsValue {
 }
 
 /// Reads one JSON argument; `name` is what an error calls it.
-#[allow(dead_code)]
 pub(crate) fn from_json<T: DeserializeOwned>(name: &str, json: &str) -> Exported<T> {
     serde_json::from_str(json).map_err(|e| {
         thrown(CoreError::new(
@@ -40,6 +40,86 @@ pub(crate) fn to_json<T: Serialize>(value: &T) -> String {
 #[wasm_bindgen(js_name = coreVersion)]
 pub fn core_version() -> String {
     env!("CARGO_PKG_VERSION").to_string()
+}
+
+/// Version of the prompt texts.
+#[wasm_bindgen(js_name = promptVersion)]
+pub fn prompt_version() -> String {
+    prompts::PROMPT_VERSION.to_string()
+}
+
+/// Token of a block. The text itself doesn't come back: the caller has it, and copying megabytes isn't free.
+#[wasm_bindgen(js_name = blockToken)]
+pub fn block_token(secret: &str, text: &str) -> Exported<String> {
+    delimit::block_token(secret, text).map_err(thrown)
+}
+
+/// JSON of `PairwiseOptions` in, JSON of `PairwiseFrame` out.
+#[wasm_bindgen(js_name = pairwiseFrame)]
+pub fn pairwise_frame(options: &str) -> Exported<String> {
+    Ok(to_json(&prompts::pairwise_frame(&from_json(
+        "options", options,
+    )?)))
+}
+
+/// JSON of a criterion in, text out.
+#[wasm_bindgen(js_name = pairwiseSuffix)]
+pub fn pairwise_suffix(criterion: &str) -> Exported<String> {
+    Ok(prompts::pairwise_suffix(&from_json(
+        "criterion",
+        criterion,
+    )?))
+}
+
+/// JSON of `ProgressOptions` in, JSON of `ProgressFrame` out.
+#[wasm_bindgen(js_name = progressFrame)]
+pub fn progress_frame(options: &str) -> Exported<String> {
+    Ok(to_json(&prompts::progress_frame(&from_json(
+        "options", options,
+    )?)))
+}
+
+/// Ascending 1-based steps in, text out.
+#[wasm_bindgen(js_name = progressSuffix)]
+pub fn progress_suffix(checkpoints: &[u32], step_count: u32) -> Exported<String> {
+    prompts::progress_suffix(checkpoints, step_count).map_err(thrown)
+}
+
+/// JSON of `DraftOptions` in, text out.
+#[wasm_bindgen(js_name = draftPrompt)]
+pub fn draft_prompt(options: &str) -> Exported<String> {
+    prompts::draft_prompt(&from_json("options", options)?).map_err(thrown)
+}
+
+/// Text in, text with marker lines quoted out.
+#[wasm_bindgen(js_name = quoteMarkers)]
+pub fn quote_markers(text: &str) -> String {
+    render::quote_markers(text)
+}
+
+/// JSON array of steps in, JSON array of texts out.
+#[wasm_bindgen(js_name = renderSteps)]
+pub fn render_steps(steps: &str, first_number: u32) -> Exported<String> {
+    let steps: Vec<render::Step> = from_json("steps", steps)?;
+    let texts = render::render_steps(&steps, first_number).map_err(thrown)?;
+    Ok(to_json(&texts))
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    id: Option<String>,
+}
+
+/// JSON array of `{name, id?}` in, JSON array of ids out.
+#[wasm_bindgen(js_name = criterionIds)]
+pub fn criterion_ids(items: &str) -> Exported<String> {
+    let items: Vec<Named> = from_json("items", items)?;
+    let items: Vec<_> = items
+        .iter()
+        .map(|item| (item.name.as_str(), item.id.as_deref()))
+        .collect();
+    Ok(to_json(&slug::criterion_ids(&items).map_err(thrown)?))
 }
 
 /// Panics, so that the tests of the loader can see a real trap.

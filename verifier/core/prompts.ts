@@ -3,16 +3,29 @@
  *
  * @module
  */
+import { AssayError } from "../errors.ts";
 import type { Criterion, Step } from "../types.ts";
-import { call } from "./runtime.ts";
+import { call, callJson, json } from "./runtime.ts";
 
-const todo = (): never => {
-  throw new Error("the core is not built yet");
-};
+/**
+ * Fixed lines of the prompts that a parser may rely on; `core/src/prompts.rs` says where they stand. Each block's
+ * opening line follows directly on its heading line.
+ */
+export const HEADINGS = {
+  task: "## Task",
+  context: "## Context",
+  a: "## Trajectory A",
+  b: "## Trajectory B",
+  steps: "## Steps",
+  /** Start of a line: the criterion's name follows. */
+  criterion: "## Criterion: ",
+  /** Start of the line under it: the criterion's id follows. */
+  criterionId: "Id: ",
+} as const;
 
 /** Version of the prompt texts: part of every cache key and every stored decision. */
 export function promptVersion(): string {
-  return todo();
+  return call((core) => core.promptVersion());
 }
 
 /** Version of the core (decoder, schedules, ratings): part of every cache key. */
@@ -22,75 +35,115 @@ export function coreVersion(): string {
 
 /**
  * Wraps untrusted text in a block whose delimiter is keyed by the server's secret and the text (HMAC-SHA-256):
- * deterministic, and not forgeable by the text inside.
+ * deterministic, and not forgeable by the text inside. The block is `<<<DATA token>>>`, the text and
+ * `<<<END token>>>` on lines of their own, without a line end behind it; the token is 16 hexadecimal digits.
+ * Lone surrogates in the text become U+FFFD.
+ * @throws {AssayError} `invalid_request` when the secret is empty
  */
-export function delimitBlock(_secret: string, _text: string): string {
-  return todo();
+export function delimitBlock(secret: string, text: string): string {
+  const wellFormed = text.toWellFormed();
+  const token = call((core) => core.blockToken(secret, wellFormed));
+  return `<<<DATA ${token}>>>\n${wellFormed}\n<<<END ${token}>>>`;
 }
 
 /** Fixed texts around the blocks of a pairwise prompt, in order. The prefix is their interleaving with the blocks. */
 export interface PairwiseFrame {
   readonly beforeTask: string;
+  /** Empty without a context. */
   readonly beforeContext: string;
   readonly beforeA: string;
   readonly beforeB: string;
   readonly afterB: string;
 }
 
-/** The frame of a pairwise prompt: role and ground-truth note, headings, scale. `proposal` is for unexecuted work. */
+/**
+ * The frame of a pairwise prompt: role and ground-truth note, headings, scale. `proposal` is for unexecuted work.
+ * @throws {AssayError} `invalid_request` when `images` is no count
+ */
 export function pairwiseFrame(
-  _options: {
+  options: {
     groundTruthNote: string;
     hasContext: boolean;
     images: number;
     stage: "trajectory" | "proposal";
   },
 ): PairwiseFrame {
-  return todo();
+  requireCount("/images", options.images);
+  return callJson((core) => core.pairwiseFrame(json(options)));
 }
 
 /** Criterion and output contract of a pairwise prompt. */
-export function pairwiseSuffix(_criterion: Criterion): string {
-  return todo();
+export function pairwiseSuffix(criterion: Criterion): string {
+  const { id, name, description } = criterion;
+  return call((core) => core.pairwiseSuffix(json({ id, name, description })));
 }
 
 /** Fixed texts of a progress prompt: `beforeTask` + block(task) + `beforeSteps` + block(steps) + `afterSteps`; the suffix lists the checkpoints. */
 export interface ProgressFrame {
   readonly beforeTask: string;
+  /** Empty without a context. */
   readonly beforeContext: string;
   readonly beforeSteps: string;
   readonly afterSteps: string;
 }
 
-/** The frame of a progress prompt. */
+/**
+ * The frame of a progress prompt. The criteria say what "done" means.
+ * @throws {AssayError} `invalid_request` when `images` is no count
+ */
 export function progressFrame(
-  _options: { groundTruthNote: string; criteria: readonly Criterion[]; hasContext: boolean; images: number },
+  options: { groundTruthNote: string; criteria: readonly Criterion[]; hasContext: boolean; images: number },
 ): ProgressFrame {
-  return todo();
+  requireCount("/images", options.images);
+  return callJson((core) => core.progressFrame(json(options)));
 }
 
-/** Checkpoint list and output contract of a progress prompt. `checkpoints` are 1-based step numbers, ascending. */
-export function progressSuffix(_checkpoints: readonly number[], _stepCount: number): string {
-  return todo();
+/**
+ * Checkpoint list and output contract of a progress prompt. `checkpoints` are 1-based step numbers, ascending.
+ * @throws {AssayError} `invalid_request` naming the checkpoint that isn't ascending or not within 1 … `stepCount`
+ */
+export function progressSuffix(checkpoints: readonly number[], stepCount: number): string {
+  requireCount("/stepCount", stepCount);
+  checkpoints.forEach((checkpoint, i) => requireCount(`/checkpoints/${i}`, checkpoint));
+  return call((core) => core.progressSuffix(Uint32Array.from(checkpoints), stepCount));
 }
 
-/** A best-of-N draft prompt; only the last line `Draft i of N` varies. */
+/**
+ * A best-of-N draft prompt; only the last line `Draft i of N` varies. The request stands in it as an instruction;
+ * a context that isn't trusted must come as a block ({@linkcode delimitBlock}).
+ * @throws {AssayError} `invalid_request` unless 1 <= `draft` <= `drafts`, or for a blank request
+ */
 export function draftPrompt(
-  _options: { request: string; context?: string; draft: number; drafts: number },
+  options: { request: string; context?: string; draft: number; drafts: number },
 ): string {
-  return todo();
+  requireCount("/draft", options.draft);
+  requireCount("/drafts", options.drafts);
+  return call((core) => core.draftPrompt(json(options)));
 }
 
-/** A probe prompt with the real request shape: a tiny pair whose answer is obvious. */
-export function quoteMarkers(_text: string): string {
-  return todo();
+/**
+ * Quotes every line that looks like the renderer's step, command or output marker with `> `, whatever line separator
+ * stands before it. Quoting twice changes nothing.
+ */
+export function quoteMarkers(text: string): string {
+  return call((core) => core.quoteMarkers(text));
 }
 
 /**
  * Renders structured steps. Each rendered step starts with `--- Agent Step n ---`, then the message, `[Command] …`
  * lines and `[Output]` blocks; lines of the agent's or the tools' text that look like these markers are quoted with `> `.
  * @returns one string per step; the trajectory's text is their concatenation
+ * @throws {AssayError} `invalid_request` when `firstNumber` is no whole number from 0
  */
-export function renderSteps(_steps: readonly Step[], _firstNumber = 1): readonly string[] {
-  return todo();
+export function renderSteps(steps: readonly Step[], firstNumber = 1): readonly string[] {
+  requireCount("/firstNumber", firstNumber);
+  const texts = steps.map(({ message, commands, outputs }) => ({ message, commands, outputs }));
+  return callJson((core) => core.renderSteps(json(texts), firstNumber));
+}
+
+/** Numbers cross into wasm as 32-bit integers; anything else would be cut down silently. */
+function requireCount(path: string, value: number): void {
+  if (!Number.isInteger(value) || value < 0 || value > 0xffff_ffff) {
+    throw AssayError.field(path, "must be a whole number from 0 to 4294967295", value);
+  }
 }
