@@ -52,6 +52,8 @@ export interface JudgeContext {
   readonly signal: AbortSignal;
   /** Called once for every attempt that was really sent, failed ones included (usage `null` when unknown). */
   readonly onAttempt: (usage: AnswerUsage | null) => void;
+  /** Called for every 429, also one that is retried, so that concurrency adapts before the retries are used up. */
+  readonly onRateLimited?: (retryAfterMs: number | null) => void;
 }
 
 /** A judge: one profile bound to one model and one set of settings. */

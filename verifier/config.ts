@@ -1,0 +1,361 @@
+/**
+ * The server's configuration: one JSON document, checked at start, and the environment variables that stand in for
+ * it. Pure: whoever starts the app finds the text and says how to read an environment variable.
+ *
+ * @module
+ */
+import type { z } from "zod";
+import {
+  documentSchema,
+  FAMILIES,
+  type Family,
+  JUDGE_SCHEMAS,
+  type JudgeProfile,
+  type ServerConfig,
+  type StoreConfig,
+} from "./config_schema.ts";
+import { AssayError, type FieldError, showValue } from "./errors.ts";
+import { parseAllowedBackend } from "./judges/allowed_backends.ts";
+import { redact } from "./redact.ts";
+import { fieldErrors, jsonPointer, nearestName } from "./request_errors.ts";
+
+export type { JudgeProfile, ServerConfig, StoreConfig } from "./config_schema.ts";
+
+/** Reads one environment variable; an unset or empty one is `undefined` or `""`, which mean the same here. */
+export type ReadEnvironment = (name: string) => string | undefined;
+
+/** A checked configuration with every default filled in. */
+export interface Config {
+  /** Where it came from, for status pages. */
+  readonly source: "document" | "environment" | "embedded";
+  readonly defaultJudge: string;
+  /** Profiles by name; always holds `evidence`. Has no prototype: names are data. */
+  readonly judges: Readonly<Record<string, JudgeProfile>>;
+  readonly server: ServerConfig;
+  readonly store: StoreConfig;
+  /** Hosts that a request may name, as written: `host[:port]` for https, `http://host[:port]` for http. */
+  readonly allowRequestBackends: readonly string[];
+  /** What the operator should know, one sentence each; never a reason not to start. */
+  readonly warnings: readonly string[];
+}
+
+/** Where a configuration comes from. */
+export interface ConfigSource {
+  /** The document's text, where there is one; without it the `ASSAY_…` variables or the embedded default count. */
+  readonly text?: string;
+  readonly env: ReadEnvironment;
+  /** The store used when nothing names one; default Deno KV. */
+  readonly defaultStore?: StoreConfig;
+}
+
+const MAXIMUM_ERRORS = 50;
+const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** Read only where there is no document. */
+const STAND_INS = [
+  "ASSAY_JUDGE_BASE_URL",
+  "ASSAY_JUDGE_MODEL",
+  "ASSAY_JUDGE_API_KEY",
+  "ASSAY_JUDGE_FAMILY",
+  "ASSAY_TOKEN",
+  "ASSAY_STORE",
+  "ASSAY_ALLOW_REQUEST_BACKENDS",
+];
+
+/**
+ * Checks the document, or builds one from the environment, or gives the embedded default (judge `evidence`, loopback,
+ * Deno KV, no tokens).
+ *
+ * @throws {AssayError} `invalid_request` that lists every fault with its JSON pointer and value; `invalid_json` when
+ * the text isn't JSON. No message holds a secret.
+ */
+export function loadConfig(source: ConfigSource): Config {
+  const env = (name: string): string | undefined => source.env(name)?.trim() || undefined;
+  const faults = new Faults();
+  const warnings: string[] = [];
+  const document = source.text === undefined ? documentFromEnvironment(env, faults) : parseText(source.text);
+  if (source.text !== undefined) {
+    const unused = STAND_INS.filter((name) => env(name) !== undefined && !source.text?.includes(`"${name}"`));
+    if (unused.length > 0) {
+      warnings.push(
+        `${unused.join(", ")} ${
+          unused.length > 1 ? "are" : "is"
+        } set but not used, as there is a configuration document.`,
+      );
+    }
+  }
+  const parsed = checkWith(documentSchema, document, [], faults);
+  const judges = checkJudges(document, faults);
+  const server = withListener(parsed?.server, env, faults);
+  checkTokens(server, faults);
+  for (const [index, entry] of (parsed?.allowRequestBackends ?? []).entries()) {
+    if (parseAllowedBackend(entry) === null) {
+      faults.add(
+        ["allowRequestBackends", index],
+        "must be host, host:port or http://host:port in canonical spelling",
+        entry,
+      );
+    }
+  }
+  const defaultJudge = chooseDefault(parsed?.defaultJudge, judges, faults);
+  faults.throwIfAny(source.text === undefined ? "the environment" : "the configuration");
+  if (parsed === null || server === null || defaultJudge === null) {
+    throw new AssayError("internal", "unreachable");
+  }
+  return {
+    source: source.text !== undefined ? "document" : isEmpty(document) ? "embedded" : "environment",
+    defaultJudge,
+    judges,
+    server,
+    store: parsed.store ?? source.defaultStore ?? { kind: "deno-kv" },
+    allowRequestBackends: parsed.allowRequestBackends,
+    warnings,
+  };
+}
+
+/**
+ * The bearer tokens that the server accepts, read from the variables that the configuration names.
+ *
+ * @throws {AssayError} `invalid_request` naming every variable that isn't set: a server that meant to ask for a token
+ * must not start without it
+ */
+export function readTokens(
+  config: Config,
+  env: ReadEnvironment,
+): readonly { readonly name: string; readonly value: string }[] {
+  const faults = new Faults();
+  const tokens = config.server.tokens.map((token, index) => {
+    const value = env(token.tokenEnv)?.trim() ?? "";
+    if (value === "") {
+      faults.add(["server", "tokens", index, "tokenEnv"], "must name a variable that is set", token.tokenEnv);
+    }
+    return { name: token.name, value };
+  });
+  faults.throwIfAny("the configuration");
+  return tokens;
+}
+
+/** The family that a base URL's host gives away; `generic` where it doesn't. */
+export function familyOf(baseUrl: string): Family {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : "";
+  if (host === "api.deepseek.com") return "deepseek";
+  if (host === "api.openai.com") return "openai";
+  if (host === "openrouter.ai") return "openrouter";
+  return "generic";
+}
+
+class Faults {
+  readonly #errors: FieldError[] = [];
+
+  add(path: readonly PropertyKey[], message: string, value?: unknown): void {
+    this.push({
+      path: jsonPointer(path),
+      message,
+      ...(value === undefined ? {} : { value: showValue(value) }),
+    });
+  }
+
+  push(error: FieldError): void {
+    // A pasted key must not travel on in the error about it.
+    const isSecret = /key|secret|token$|password|authorization/i.test(error.path) && !/Env$/.test(error.path);
+    const value = error.value === undefined || isSecret ? undefined : redact(error.value);
+    this.#errors.push({
+      path: error.path,
+      message: error.message,
+      ...(value === undefined ? {} : { value }),
+    });
+  }
+
+  throwIfAny(where: string): void {
+    if (this.#errors.length === 0) return;
+    const errors = this.#errors.slice(0, MAXIMUM_ERRORS);
+    const lines = errors.map((e) =>
+      `${e.path || "/"} ${e.message}${e.value === undefined ? "" : ` (value: ${e.value})`}`
+    );
+    throw new AssayError("invalid_request", `Cannot use ${where}:\n${lines.join("\n")}`, { errors });
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (cause) {
+    // V8 quotes the text around the fault, which may be a key: the position is enough.
+    const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec((cause as Error).message)?.[0] ??
+      "at its end";
+    throw new AssayError(
+      "invalid_json",
+      `Cannot read the configuration: it must be JSON, and it is not ${place}.`,
+    );
+  }
+}
+
+function documentFromEnvironment(env: ReadEnvironment, faults: Faults): Record<string, unknown> {
+  const document: Record<string, unknown> = {};
+  const baseUrl = env("ASSAY_JUDGE_BASE_URL");
+  const model = env("ASSAY_JUDGE_MODEL");
+  const family = env("ASSAY_JUDGE_FAMILY");
+  const hasKey = env("ASSAY_JUDGE_API_KEY") !== undefined;
+  if (baseUrl !== undefined || model !== undefined || family !== undefined || hasKey) {
+    if (baseUrl === undefined) {
+      faults.add(["ASSAY_JUDGE_BASE_URL"], "must be set along with the other ASSAY_JUDGE_ variables");
+    }
+    if (model === undefined) {
+      faults.add(["ASSAY_JUDGE_MODEL"], "must be set along with the other ASSAY_JUDGE_ variables");
+    }
+    if (family !== undefined && !(FAMILIES as readonly string[]).includes(family)) {
+      faults.add(["ASSAY_JUDGE_FAMILY"], `must be one of ${FAMILIES.join(", ")}`, family);
+    } else if (baseUrl !== undefined && model !== undefined) {
+      document.judges = {
+        env: {
+          kind: "openai-compatible",
+          family: family ?? familyOf(baseUrl),
+          baseUrl,
+          model,
+          ...(hasKey ? { apiKeyEnv: "ASSAY_JUDGE_API_KEY" } : {}),
+        },
+      };
+      document.defaultJudge = "env";
+    }
+  }
+  if (env("ASSAY_TOKEN") !== undefined) {
+    document.server = { tokens: [{ name: "env", tokenEnv: "ASSAY_TOKEN" }] };
+  }
+  const store = env("ASSAY_STORE");
+  if (store !== undefined) {
+    document.store = store === "memory" || store === "cloudflare"
+      ? { kind: store }
+      : { kind: "deno-kv", path: store };
+  }
+  const allowed = env("ASSAY_ALLOW_REQUEST_BACKENDS");
+  if (allowed !== undefined) {
+    document.allowRequestBackends = allowed.split(",").map((entry) => entry.trim()).filter((entry) =>
+      entry !== ""
+    );
+  }
+  return document;
+}
+
+function checkWith<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  path: readonly PropertyKey[],
+  faults: Faults,
+): z.infer<S> | null {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const prefix = jsonPointer(path);
+  for (const error of fieldErrors(schema, value, result.error.issues, MAXIMUM_ERRORS).errors) {
+    faults.push({ ...error, path: prefix + error.path });
+  }
+  return null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).length === 0;
+}
+
+function checkJudges(document: unknown, faults: Faults): Record<string, JudgeProfile> {
+  // No prototype: a profile named "constructor" is a profile or absent, never a function.
+  const judges: Record<string, JudgeProfile> = Object.create(null);
+  judges.evidence = { kind: "evidence" };
+  const given = isRecord(document) && isRecord(document.judges) ? document.judges : {};
+  for (const [name, value] of Object.entries(given)) {
+    const path = ["judges", name];
+    if (!PROFILE_NAME.test(name)) {
+      faults.add(
+        path,
+        "must be named with 1 to 64 letters, digits, dots, hyphens or underscores, the first a letter or digit",
+      );
+      continue;
+    }
+    if (!isRecord(value)) {
+      faults.add(path, "must be an object", value);
+      continue;
+    }
+    const kinds = Object.keys(JUDGE_SCHEMAS);
+    const kind = value.kind;
+    if (typeof kind !== "string" || !kinds.includes(kind)) {
+      const near = typeof kind === "string" ? nearestName(kind, kinds) : null;
+      faults.add(
+        [...path, "kind"],
+        `must be one of ${kinds.join(", ")}${near === null ? "" : `: did you mean ${near}?`}`,
+        kind,
+      );
+      continue;
+    }
+    if (Object.hasOwn(value, "apiKey")) {
+      faults.add(
+        [...path, "apiKey"],
+        "must not stand in the document: put the key into an environment variable and its name into apiKeyEnv",
+      );
+    }
+    const { apiKey: _, ...rest } = value;
+    const profile = checkWith(JUDGE_SCHEMAS[kind as JudgeProfile["kind"]], rest, path, faults);
+    if (profile === null) continue;
+    if ("effort" in profile && profile.thinking !== undefined && profile.effort !== undefined) {
+      const thinks = !["off", "none", "disabled"].includes(profile.effort);
+      if (thinks !== profile.thinking) {
+        faults.add(
+          [...path, "thinking"],
+          `must agree with effort, which is ${profile.effort}`,
+          profile.thinking,
+        );
+      }
+    }
+    judges[name] = profile;
+  }
+  return judges;
+}
+
+function chooseDefault(
+  named: string | undefined,
+  judges: Readonly<Record<string, JudgeProfile>>,
+  faults: Faults,
+): string | null {
+  const names = Object.keys(judges);
+  if (named !== undefined) {
+    if (Object.hasOwn(judges, named)) return named;
+    const near = nearestName(named, names);
+    faults.add(
+      ["defaultJudge"],
+      `must be one of ${names.join(", ")}${near === null ? "" : `: did you mean ${near}?`}`,
+      named,
+    );
+    return null;
+  }
+  const own = names.filter((name) => name !== "evidence");
+  if (own.length === 0) return "evidence";
+  if (own.length === 1) return own[0] ?? null;
+  faults.add(["defaultJudge"], `must be present, as there are several judges: one of ${names.join(", ")}`);
+  return null;
+}
+
+function withListener(
+  server: ServerConfig | undefined,
+  env: ReadEnvironment,
+  faults: Faults,
+): ServerConfig | null {
+  if (server === undefined) return null;
+  const port = env("ASSAY_PORT");
+  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= 65535)) {
+    faults.add(["ASSAY_PORT"], "must be an integer from 0 to 65535", port);
+    return null;
+  }
+  return {
+    ...server,
+    host: env("ASSAY_HOST") ?? server.host,
+    port: port === undefined ? server.port : Number(port),
+  };
+}
+
+function checkTokens(server: ServerConfig | null, faults: Faults): void {
+  const seen = new Set<string>();
+  for (const [index, token] of (server?.tokens ?? []).entries()) {
+    if (seen.has(token.name)) faults.add(["server", "tokens", index, "name"], "must be unique", token.name);
+    seen.add(token.name);
+  }
+}
