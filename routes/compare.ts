@@ -1,0 +1,58 @@
+/**
+ * `POST /v1/compare`: which of two trajectories is better.
+ *
+ * @module
+ */
+import { compareRequestSchema } from "../verifier/requests.ts";
+import type { Operation, Services } from "./operation.ts";
+import { compareResult, planResult } from "./schemas.ts";
+import { EXAMPLE_RESULT, VERB_PROBLEMS } from "./examples.ts";
+import { ACCEPT_PARAMETER, answerVerb } from "./verb.ts";
+import { z } from "zod";
+
+/** What `POST /v1/compare` answers: the result, or the plan of a dry run. */
+export const compareAnswer = z.union([compareResult, planResult]);
+
+/** The endpoint. */
+export function compareOperation(services: Services): Operation {
+  return {
+    method: "post",
+    path: "/v1/compare",
+    id: "compare",
+    tag: "Verbs",
+    access: "token",
+    summary: "Compare two trajectories",
+    description:
+      "Grades both sides on every criterion and reads the distribution over the grades. Every other repeat swaps the " +
+      "sides, so that a judge's taste for the first place shows as `slotBias`. Buys criteria × repeats calls.",
+    parameters: [ACCEPT_PARAMETER],
+    body: {
+      schema: compareRequestSchema,
+      examples: {
+        text: {
+          summary: "Two trajectories as text",
+          value: {
+            task: "Make the failing test pass.",
+            a: "$ npm test\n1 passing\nDone: the test passes.",
+            b: "I changed the file. It should work now.",
+            criteria: "coding",
+          },
+        },
+        dryRun: {
+          summary: "What would it cost",
+          value: { task: "Make the failing test pass.", a: "ran the test", b: "did not", dryRun: true },
+        },
+      },
+    },
+    answers: [{
+      status: 200,
+      description: "The verdict, or the plan of a dry run.",
+      content: {
+        "application/json": { schema: compareAnswer, example: EXAMPLE_RESULT.compare },
+        "text/event-stream": { schema: null, example: EXAMPLE_RESULT.events },
+      },
+    }],
+    problems: VERB_PROBLEMS,
+    handle: (context) => answerVerb(context, services, compareRequestSchema, services.verbs.compare),
+  };
+}

@@ -1,0 +1,215 @@
+/**
+ * The OpenAPI 3.1 document, from the list of operations and zod's own JSON Schema writer (draft 2020-12, which is
+ * OpenAPI 3.1's dialect). Loaded when somebody asks for it, so that it costs a start nothing.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { ERROR_STATUS, type ErrorCode } from "../verifier/errors.ts";
+import {
+  compareRequestSchema,
+  criteriaSchema,
+  selectRequestSchema,
+  trackRequestSchema,
+  trajectorySchema,
+} from "../verifier/requests.ts";
+import { compareAnswer } from "./compare.ts";
+import { criteriaParseRequest } from "./criteria.ts";
+import type { Operation } from "./operation.ts";
+import { PROBLEM_TITLES } from "./problem.ts";
+import * as schemas from "./schemas.ts";
+import { selectAnswer } from "./select.ts";
+import { probeRequest } from "./status.ts";
+import { trackAnswer } from "./track.ts";
+
+/** A JSON value. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+/** A JSON object. */
+export type JsonObject = { readonly [name: string]: Json };
+
+/** Schemas of requests by component name: described as callers may send them (defaults are optional). */
+const REQUESTS: Readonly<Record<string, z.ZodType>> = {
+  Trajectory: trajectorySchema,
+  Criteria: criteriaSchema,
+  CompareRequest: compareRequestSchema,
+  SelectRequest: selectRequestSchema,
+  TrackRequest: trackRequestSchema,
+  CriteriaParseRequest: criteriaParseRequest,
+  ProbeRequest: probeRequest,
+};
+
+/** Schemas of answers by component name. */
+const ANSWERS: Readonly<Record<string, z.ZodType>> = {
+  Score: schemas.score,
+  Plan: schemas.plan,
+  PlanResult: schemas.planResult,
+  Usage: schemas.usage,
+  CompareResult: schemas.compareResult,
+  CompareAnswer: compareAnswer,
+  SelectResult: schemas.selectResult,
+  SelectAnswer: selectAnswer,
+  TrackResult: schemas.trackResult,
+  TrackAnswer: trackAnswer,
+  CallEvent: schemas.progressEvents.call,
+  PairEvent: schemas.progressEvents.pair,
+  CheckpointEvent: schemas.progressEvents.checkpoint,
+  Rubric: schemas.rubric,
+  ParsedCriteria: schemas.parsedCriteria,
+  RubricList: schemas.rubricList,
+  Status: schemas.status,
+  Probe: schemas.probe,
+  Health: schemas.health,
+  Readiness: schemas.readiness,
+  Problem: schemas.problem,
+};
+
+/** What every operation of a kind can answer with, beside its own problems. */
+function problemsOf(operation: Operation): readonly ErrorCode[] {
+  const codes = new Set<ErrorCode>(operation.problems);
+  if (operation.access === "token") codes.add("unauthorized").add("forbidden");
+  if (operation.access === "document") codes.add("forbidden");
+  if (operation.body !== undefined) {
+    for (
+      const code of ["invalid_json", "invalid_request", "body_too_large", "unsupported_media_type"] as const
+    ) {
+      codes.add(code);
+    }
+  }
+  codes.add("internal");
+  return [...codes];
+}
+
+function components(): { readonly schemas: JsonObject; readonly names: ReadonlyMap<z.ZodType, string> } {
+  const names = new Map<z.ZodType, string>();
+  const merged: Record<string, Json> = {};
+  for (const [io, group] of [["input", REQUESTS], ["output", ANSWERS]] as const) {
+    const registry = z.registry<{ id?: string | undefined }>();
+    for (const [id, schema] of Object.entries(group)) {
+      registry.add(schema, { id });
+      names.set(schema, id);
+    }
+    const written = z.toJSONSchema(registry, { io, uri: (id) => `#/components/schemas/${id}` });
+    for (const [id, schema] of Object.entries(written.schemas)) {
+      // `$schema` and `$id` are for documents that stand alone; `id` comes from a schema's own metadata.
+      const { $schema: _schema, $id: _id, id: _meta, ...rest } = schema as Record<string, Json>;
+      merged[id] = rest;
+    }
+  }
+  return { schemas: merged, names };
+}
+
+/**
+ * The OpenAPI document of these operations.
+ *
+ * @throws {Error} when an operation uses a schema that has no component name here
+ */
+export function openApiDocument(operations: readonly Operation[], version: string): JsonObject {
+  const { schemas, names } = components();
+  const reference = (schema: z.ZodType | null): JsonObject => {
+    if (schema === null) return { type: "string" };
+    const name = names.get(schema);
+    if (name === undefined) throw new Error("an operation uses a schema without a component name");
+    return { $ref: `#/components/schemas/${name}` };
+  };
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const operation of operations) {
+    (paths[operation.path] ??= {})[operation.method] = describe(operation, reference);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Assay",
+      version,
+      summary: "An LLM-as-a-Verifier: grades the work of AI agents.",
+      description:
+        "Scores are 0 to 1, candidate indices count from 0, steps and checkpoints from 1, times are ISO 8601 " +
+        "in UTC, money is US dollars and null when unknown. A part that could not be scored has a reason, never a number.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/", description: "This server" }],
+    tags: [
+      { name: "Verbs", description: "What Assay is for." },
+      { name: "Criteria", description: "What the work is graded on." },
+      { name: "Server", description: "State and health." },
+      { name: "Documents", description: "This description, for programs and for people." },
+    ],
+    security: [{ bearer: [] }],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "A token of the server's configuration (`ASSAY_TOKEN` or `server.tokens`). A server without any " +
+            "answers its own machine only, and then no token is needed.",
+        },
+      },
+    },
+  };
+}
+
+function describe(operation: Operation, reference: (schema: z.ZodType | null) => JsonObject): JsonObject {
+  const responses: Record<string, Json> = {};
+  for (const answer of operation.answers) {
+    const content = Object.entries(answer.content ?? {}).map(([type, { schema, example }]) => [
+      type,
+      { schema: reference(schema), ...(example === undefined ? {} : { example: plain(example) }) },
+    ]);
+    responses[String(answer.status)] = {
+      description: answer.description,
+      headers: {
+        "X-Request-Id": { description: "The request's own id, or a new one.", schema: { type: "string" } },
+      },
+      ...(content.length === 0 ? {} : { content: Object.fromEntries(content) as JsonObject }),
+    };
+  }
+  const byStatus = Map.groupBy(problemsOf(operation), (code) => ERROR_STATUS[code]);
+  for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
+    responses[String(status)] = {
+      description: codes.map((code) => `\`${code}\`: ${PROBLEM_TITLES[code]}.`).join(" "),
+      content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+    };
+  }
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: operation.description,
+    ...(operation.access === "token" ? {} : { security: [] }),
+    parameters: [
+      ...(operation.parameters ?? []).filter(({ name }) => name !== "Accept").map((
+        { example, ...parameter },
+      ) => ({
+        ...parameter,
+        schema: { type: "string" },
+        example,
+      })),
+      {
+        name: "X-Request-Id",
+        in: "header",
+        required: false,
+        description: "Given back in the answer and in the log: 1 to 128 visible ASCII characters.",
+        schema: { type: "string", minLength: 1, maxLength: 128 },
+      },
+    ],
+    ...(operation.body === undefined ? {} : {
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": {
+            schema: reference(operation.body.schema),
+            examples: plain(operation.body.examples),
+          },
+        },
+      },
+    }),
+    responses,
+  };
+}
+
+/** A deep copy that JSON can hold. */
+function plain(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value)) as Json;
+}

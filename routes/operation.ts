@@ -1,0 +1,117 @@
+/**
+ * One endpoint: what it does, what the OpenAPI document says of it, and its handler, in one value. The app registers
+ * handlers from the same list that the document is generated from, so neither can know a route the other doesn't.
+ *
+ * @module
+ */
+import type { Context } from "hono";
+import type { z } from "zod";
+import type { Environment } from "../verifier/environment.ts";
+import type { ErrorCode } from "../verifier/errors.ts";
+import type {
+  CallOptions,
+  CompareRequest,
+  CompareResult,
+  CriteriaInput,
+  PlanResult,
+  Rubric,
+  SelectRequest,
+  SelectResult,
+  TrackRequest,
+  TrackResult,
+} from "../verifier/types.ts";
+import type { Connection } from "./auth.ts";
+import type { Meter } from "./meter.ts";
+
+/** Hono's type of our contexts. */
+export interface AppTypes {
+  Bindings: Connection;
+  Variables: {
+    requestId: string;
+    /** Name of the token that was used; `null` for a local caller without one. */
+    caller: string | null;
+  };
+}
+
+/** What a handler gets. */
+export type AppContext = Context<AppTypes>;
+
+/** A verb of the verifier. @throws {AssayError} */
+export type Verb<Request, Result> = (
+  request: Request,
+  environment: Environment,
+  options: CallOptions,
+) => Promise<Result | PlanResult>;
+
+/** The verbs that routes call. */
+export interface Verbs {
+  readonly compare: Verb<CompareRequest, CompareResult>;
+  readonly select: Verb<SelectRequest, SelectResult>;
+  readonly track: Verb<TrackRequest, TrackResult>;
+}
+
+/** The rubrics that routes show and read. */
+export interface Rubrics {
+  /** Names of the built-in ones. */
+  names(): readonly string[];
+  /** A built-in rubric, or `null` when there is none of this name. */
+  builtin(name: string): Rubric | null;
+  /** Any form a request may carry. @throws {AssayError} `invalid_request` */
+  parse(input: CriteriaInput): Rubric;
+}
+
+/** Everything the handlers use. Built once. */
+export interface Services {
+  readonly environment: Environment;
+  readonly verbs: Verbs;
+  readonly rubrics: Rubrics;
+  /** Version of the prompt texts and of the core. @throws when the core can't run */
+  readonly versions: () => { readonly promptVersion: string; readonly coreVersion: string };
+  readonly runtime: { readonly name: string; readonly version: string | null };
+  readonly bodyLimitBytes: number;
+  readonly keepAliveMs: number;
+  readonly meter: Meter;
+  /** Writes one line for the operator. */
+  readonly log: (line: string) => void;
+}
+
+/** What one status code of an operation answers with. */
+export interface Answer {
+  readonly status: number;
+  readonly description: string;
+  /** Media type to its schema (or `null`: plain text) and an example. */
+  readonly content?: Readonly<
+    Record<string, { readonly schema: z.ZodType | null; readonly example?: unknown }>
+  >;
+}
+
+/** A parameter in the path or a header. */
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "header";
+  readonly description: string;
+  readonly required: boolean;
+  readonly example: string;
+}
+
+/** One endpoint. */
+export interface Operation {
+  readonly method: "get" | "post";
+  /** In OpenAPI's form: `/v1/criteria/{name}`. */
+  readonly path: string;
+  readonly id: string;
+  readonly tag: "Verbs" | "Criteria" | "Server" | "Documents";
+  readonly summary: string;
+  readonly description: string;
+  /** `token`: a bearer token where any is configured. `document`: readable without one. `health`: open to everyone. */
+  readonly access: "token" | "document" | "health";
+  readonly parameters?: readonly Parameter[];
+  readonly body?: {
+    readonly schema: z.ZodType;
+    readonly examples: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+  };
+  readonly answers: readonly Answer[];
+  /** Problems beside those that every operation of its kind can have. */
+  readonly problems?: readonly ErrorCode[];
+  readonly handle: (context: AppContext) => Response | Promise<Response>;
+}
