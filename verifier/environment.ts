@@ -6,7 +6,7 @@
  */
 import type { Store } from "../store/store.ts";
 import type { JudgeRegistry } from "./judges/judge.ts";
-import type { Scheduler } from "./scheduler.ts";
+import { createScheduler, type Scheduler } from "./scheduler.ts";
 
 /** The verifier's surroundings. */
 export interface Environment {
@@ -17,4 +17,58 @@ export interface Environment {
   readonly delimiterSecret: string;
   /** Bounded concurrency per profile, prefix warm-up and joining of identical calls; shared by all requests. */
   readonly scheduler: Scheduler;
+}
+
+/** Name of the variable that overrides the stored delimiter secret. */
+export const DELIMITER_SECRET_VARIABLE = "ASSAY_DELIMITER_SECRET";
+const SECRET_KEY = "secret/delimiter";
+const MINIMUM_SECRET_LENGTH = 16;
+
+/**
+ * The key of the block delimiters: `ASSAY_DELIMITER_SECRET`, else the one in the store, else a new one (32 random
+ * bytes, hex) that is stored unless another process was first. All processes of one store end up with the same key,
+ * so prompts, and with them score cache keys, are the same everywhere.
+ *
+ * @param variables environment variables
+ * @throws {Error} when the variable is shorter than 16 characters, or the store holds no text
+ * @throws {StoreError} when the store can't be reached
+ */
+export async function ensureDelimiterSecret(
+  store: Store,
+  variables: Readonly<Record<string, string | undefined>> = {},
+): Promise<string> {
+  const given = variables[DELIMITER_SECRET_VARIABLE];
+  if (given !== undefined && given !== "") {
+    if (given.length < MINIMUM_SECRET_LENGTH) {
+      throw new Error(`${DELIMITER_SECRET_VARIABLE} must have at least ${MINIMUM_SECRET_LENGTH} characters`);
+    }
+    return given;
+  }
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const stored = await store.get(SECRET_KEY);
+    if (stored !== null) return new TextDecoder("utf-8", { fatal: true }).decode(stored.value);
+    const bytes = crypto.getRandomValues(new Uint8Array(32));
+    const secret = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    const version = await store.put(SECRET_KEY, new TextEncoder().encode(secret), { ifVersion: null });
+    if (version !== null) return secret;
+  }
+  throw new Error("the delimiter secret can't be stored: another process writes and removes it");
+}
+
+/** What an environment is made of. */
+export interface EnvironmentOptions {
+  readonly judges: JudgeRegistry;
+  readonly store: Store;
+  /** Default: `ensureDelimiterSecret(store, variables)`. */
+  readonly delimiterSecret?: string;
+  readonly variables?: Readonly<Record<string, string | undefined>>;
+  /** Default: a new one. One per process, or calls of two requests can't be bounded together. */
+  readonly scheduler?: Scheduler;
+}
+
+/** Builds the verifier's surroundings. @throws as `ensureDelimiterSecret` does */
+export async function createEnvironment(options: EnvironmentOptions): Promise<Environment> {
+  const { judges, store, variables, scheduler = createScheduler() } = options;
+  const delimiterSecret = options.delimiterSecret ?? await ensureDelimiterSecret(store, variables);
+  return { judges, store, delimiterSecret, scheduler };
 }

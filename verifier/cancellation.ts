@@ -1,0 +1,40 @@
+/**
+ * One signal out of the caller's abort and the request's deadline, which knows which of the two it was.
+ *
+ * @module
+ */
+
+/** The signal of one request. */
+export interface Cancellation {
+  readonly signal: AbortSignal;
+  /** What ended it, or `null` while it runs. */
+  cause(): "aborted" | "timeout" | null;
+  /** Lets go of timer and listener. */
+  close(): void;
+}
+
+/** Puts abort and deadline together. @param deadlineMs from now */
+export function createCancellation(outer?: AbortSignal, deadlineMs?: number): Cancellation {
+  const controller = new AbortController();
+  let cause: "aborted" | "timeout" | null = null;
+  const end = (why: "aborted" | "timeout", reason: unknown): void => {
+    if (cause !== null) return;
+    cause = why;
+    controller.abort(reason);
+  };
+  const onAbort = (): void => end("aborted", outer?.reason);
+  if (outer?.aborted) onAbort();
+  else outer?.addEventListener("abort", onAbort, { once: true });
+  const timer = deadlineMs === undefined ? undefined : setTimeout(
+    () => end("timeout", new DOMException(`the deadline of ${deadlineMs} ms has passed`, "TimeoutError")),
+    deadlineMs,
+  );
+  return {
+    signal: controller.signal,
+    cause: () => cause,
+    close() {
+      clearTimeout(timer);
+      outer?.removeEventListener("abort", onAbort);
+    },
+  };
+}

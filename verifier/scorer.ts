@@ -1,0 +1,283 @@
+/**
+ * One judged call: cache, join, judge, decode. It always ends in scores or in reasons, never in a guess.
+ *
+ * @module
+ */
+import type { Cancellation } from "./cancellation.ts";
+import { decodeLetter, decodeText, decodeTokens, type Direction } from "./core.ts";
+import type { Environment } from "./environment.ts";
+import {
+  type Judge,
+  type JudgeAnswer,
+  type JudgeContext,
+  JudgeError,
+  type JudgeRequest,
+} from "./judges/judge.ts";
+import type { PromptPrefix } from "./prompt.ts";
+import type { Slot } from "./scheduler.ts";
+import { callKey, createScoreCache } from "./score_cache.ts";
+import { shortenText, type Warnings } from "./text.ts";
+import type { Channel, Score, Unscored, UnscoredReason, Usage } from "./types.ts";
+import { UsageMeter } from "./usage.ts";
+
+/** Characters of a judge's analysis that are kept. */
+const MAXIMUM_ANALYSIS = 2000;
+const LETTERS = "ABCDEFGHIJKLMNOPQRST";
+
+/** One call to be scored. */
+export interface ScoreJob {
+  readonly prefix: PromptPrefix;
+  readonly suffix: string;
+  readonly images: readonly string[];
+  /** Digest of `images`, empty without images. */
+  readonly imagesDigest: string;
+  /** Tags in the order of the answer; one score each. */
+  readonly tags: readonly string[];
+  readonly direction: Direction;
+  readonly repeat: number;
+}
+
+/** What became of a call. */
+export interface ScoredCall {
+  /** One score per tag. */
+  readonly scores: readonly Score[];
+  /** What the judge wrote before its scores, shortened; `null` when nothing came. */
+  readonly analysis: string | null;
+  /** From the score cache, or from an identical call in flight. */
+  readonly cached: boolean;
+}
+
+/** Scores the calls of one request. */
+export interface Scorer {
+  /** Never rejects for what a judge does: a failed call has a reason for each tag. */
+  score(job: ScoreJob): Promise<ScoredCall>;
+  /** What was bought so far. */
+  usage(): Usage;
+}
+
+/** What a scorer works with. */
+export interface ScorerOptions {
+  readonly environment: Environment;
+  readonly judge: Judge;
+  readonly channel: "any" | "logprobs" | "continuation";
+  readonly cache: "use" | "refresh" | "off";
+  readonly cancellation: Cancellation;
+  readonly warnings: Warnings;
+}
+
+type Answered = Omit<ScoredCall, "cached">;
+
+const unscored = (reason: UnscoredReason, detail?: string): Unscored =>
+  detail === undefined ? { kind: "unscored", reason } : { kind: "unscored", reason, detail };
+
+/** How often each channel was read. */
+export function countChannels(scores: Iterable<Score>): Readonly<Partial<Record<Channel, number>>> {
+  const counts: Partial<Record<Channel, number>> = {};
+  for (const score of scores) {
+    if (score.kind === "scored") counts[score.channel] = (counts[score.channel] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** The scorer of one request. */
+export function createScorer(options: ScorerOptions): Scorer {
+  const { environment, judge, channel, cancellation } = options;
+  const meter = new UsageMeter(judge.price);
+  const cache = createScoreCache(environment.store, options.cache, options.warnings);
+  const request = {};
+  // Once the key is refused, every further call would be refused too.
+  let refusedKey: Unscored | null = null;
+
+  async function score(job: ScoreJob): Promise<ScoredCall> {
+    const key = await callKey({
+      prefixDigest: job.prefix.digest,
+      suffix: job.suffix,
+      tags: job.tags,
+      direction: job.direction,
+      judgeKind: judge.kind,
+      judgeIdentity: judge.identity,
+      repeat: job.repeat,
+      imagesDigest: job.imagesDigest,
+      channel,
+    });
+    try {
+      cancellation.signal.throwIfAborted();
+      const stored = await cache.read(key);
+      if (stored !== null && stored.scores.length === job.tags.length) {
+        meter.hit();
+        return { ...stored, cached: true };
+      }
+      const { value, joined } = await environment.scheduler.run<Answered>({
+        pool: judge.profile,
+        concurrency: judge.concurrency,
+        request,
+        // With the cache off every call is bought on its own: whoever asks for that wants independent answers.
+        key: options.cache === "off" ? null : `${options.cache}\0${key}`,
+        prefix: judge.warmsPrefix ? `${judge.identity}\0${job.imagesDigest}\0${job.prefix.digest}` : null,
+        signal: cancellation.signal,
+        call: async (slot) => {
+          const answered = await buy(job, slot);
+          await cache.write(key, answered);
+          return answered;
+        },
+      });
+      if (joined) meter.hit();
+      return { ...value, cached: joined };
+    } catch (error) {
+      const cause = cancellation.cause();
+      if (cause !== null) return { ...failed(job, unscored(cause, detailOf(error))), cached: false };
+      // A judge that throws anything else is a bug; losing the request's paid answers for it would be a second one.
+      return { ...failed(job, unscored("backend_error", `unexpected: ${detailOf(error)}`)), cached: false };
+    }
+  }
+
+  async function buy(job: ScoreJob, slot: Slot): Promise<Answered> {
+    if (refusedKey !== null) {
+      return failed(job, { ...refusedKey, detail: "not sent: the judge has refused the key" });
+    }
+    const context: JudgeContext = { signal: slot.signal, onAttempt: (used) => meter.attempt(used) };
+    const base: JudgeRequest = {
+      prefix: job.prefix.text,
+      suffix: job.suffix,
+      images: job.images,
+      tags: job.tags,
+      repeat: job.repeat,
+      maxTokens: null,
+    };
+    meter.call();
+    let answer: JudgeAnswer;
+    try {
+      answer = await ask(base, context, slot);
+      if (answer.finishReason === "length" && typeof judge.maxTokens === "number") {
+        answer = await ask({ ...base, maxTokens: 2 * judge.maxTokens }, context, slot);
+      }
+    } catch (error) {
+      if (!(error instanceof JudgeError)) throw error;
+      if (error.reason === "rate_limited") slot.rateLimited();
+      const reason = unscored(error.reason, error.message);
+      if (error.reason === "unauthorized") refusedKey = reason;
+      return failed(job, reason);
+    }
+    if (answer.refused || answer.finishReason === "content_filter") {
+      return {
+        ...failed(job, unscored("refused", shortenText(answer.text.trim(), 200))),
+        analysis: analysisOf(answer, job),
+      };
+    }
+    if (answer.finishReason === "length") {
+      const limit = typeof judge.maxTokens === "number"
+        ? `${2 * judge.maxTokens} tokens`
+        : "an unknown token limit";
+      return {
+        ...failed(job, unscored("truncated", `ended at ${limit}`)),
+        analysis: analysisOf(answer, job),
+      };
+    }
+    let scores = readTokens(answer, job);
+    if (hasUnscored(scores) && channel !== "logprobs") {
+      scores = await readContinuation(answer, scores, job, base, context, slot);
+    }
+    if (hasUnscored(scores) && channel === "any") scores = readLetters(answer, scores, job);
+    return { scores, analysis: analysisOf(answer, job) };
+  }
+
+  async function ask(request: JudgeRequest, context: JudgeContext, slot: Slot): Promise<JudgeAnswer> {
+    const answer = await judge.answer(request, context);
+    slot.answered();
+    return answer;
+  }
+
+  function readTokens(answer: JudgeAnswer, job: ScoreJob): readonly Score[] {
+    if (answer.tokens !== null) return decodeTokens(answer.tokens, job.tags, job.direction);
+    return job.tags.map(() => unscored("no_logprobs"));
+  }
+
+  /** One constrained token after an open tag for each part that has no score yet. */
+  async function readContinuation(
+    answer: JudgeAnswer,
+    before: readonly Score[],
+    job: ScoreJob,
+    request: JudgeRequest,
+    context: JudgeContext,
+    slot: Slot,
+  ): Promise<readonly Score[]> {
+    if (judge.continuation === undefined) return before;
+    const scores = [...before];
+    let written = answer.text.slice(0, tagsStart(answer.text, job.tags)).trimEnd();
+    for (const [i, tag] of job.tags.entries()) {
+      const open = `${written}\n<${tag}>`;
+      const known = scores[i];
+      let letter = known?.kind === "scored" ? likeliestLetter(known, job.direction) : null;
+      if (letter === null) {
+        let token: JudgeAnswer | null;
+        try {
+          token = await judge.continuation(request, open, context);
+        } catch (error) {
+          if (!(error instanceof JudgeError)) throw error;
+          if (error.reason === "rate_limited") slot.rateLimited();
+          return scores.map((score) => explain(score, `continuation failed: ${error.message}`));
+        }
+        if (token === null) return scores;
+        const first = token.tokens?.[0];
+        const read = first === undefined ? unscored("no_logprobs") : decodeLetter(first, job.direction);
+        if (read.kind === "unscored") {
+          return scores.map((score) => explain(score, `continuation: ${read.reason}`));
+        }
+        scores[i] = read;
+        letter = likeliestLetter(read, job.direction);
+      }
+      // The likeliest letter, not a sampled one: the next part must not depend on a die.
+      written = `${open} ${letter} </${tag}>`;
+    }
+    return scores;
+  }
+
+  function readLetters(answer: JudgeAnswer, before: readonly Score[], job: ScoreJob): readonly Score[] {
+    const sampled = decodeText(answer.text, job.tags, job.direction);
+    return before.map((score, i) => {
+      const letter = sampled[i];
+      return score.kind === "unscored" && letter?.kind === "scored" ? letter : score;
+    });
+  }
+
+  return { score, usage: () => meter.total() };
+}
+
+const hasUnscored = (scores: readonly Score[]): boolean => scores.some((score) => score.kind === "unscored");
+
+function failed(job: ScoreJob, reason: Unscored): Answered {
+  return { scores: job.tags.map(() => reason), analysis: null };
+}
+
+function explain(score: Score, detail: string): Score {
+  if (score.kind === "scored") return score;
+  return unscored(score.reason, score.detail === undefined ? detail : `${score.detail}; ${detail}`);
+}
+
+function detailOf(error: unknown): string {
+  return shortenText(error instanceof Error ? error.message : String(error), 300);
+}
+
+/** Where the answer's own score tags begin: the earliest of each tag's last opening; the end where there is none. */
+function tagsStart(text: string, tags: readonly string[]): number {
+  const starts = tags.map((tag) => text.lastIndexOf(`<${tag}>`)).filter((start) => start >= 0);
+  return starts.length === 0 ? text.length : Math.min(...starts);
+}
+
+function analysisOf(answer: JudgeAnswer, job: ScoreJob): string | null {
+  const text = answer.text.slice(0, tagsStart(answer.text, job.tags)).trim();
+  return text === "" ? null : shortenText(text, MAXIMUM_ANALYSIS);
+}
+
+function likeliestLetter(score: Score, direction: Direction): string | null {
+  if (score.kind !== "scored") return null;
+  if (score.letters === null) {
+    const place = Math.round(19 * (direction === "pairwise" ? 1 - score.value : score.value));
+    return LETTERS[place] ?? null;
+  }
+  let best = 0;
+  score.letters.forEach((share, i) => {
+    if (share > (score.letters?.[best] ?? 0)) best = i;
+  });
+  return LETTERS[best] ?? null;
+}

@@ -1,0 +1,191 @@
+/**
+ * What compare, select and track have in common: preparation before, the shared fields and the errors after.
+ *
+ * @module
+ */
+import { ulid } from "ulid";
+import { type Cancellation, createCancellation } from "./cancellation.ts";
+import { coreVersion, promptVersion } from "./core.ts";
+import type { Environment } from "./environment.ts";
+import { AssayError, type ErrorCode } from "./errors.ts";
+import type { Judge } from "./judges/judge.ts";
+import { type PromptSubject, type PromptText, promptText, sha256Hex } from "./prompt.ts";
+import { resolveRubric } from "./rubric.ts";
+import { countChannels, createScorer, type Scorer } from "./scorer.ts";
+import { cleanText, Warnings } from "./text.ts";
+import type {
+  CallOptions,
+  JudgeChoice,
+  JudgeInfo,
+  Rubric,
+  Score,
+  SharedRequest,
+  SharedResult,
+  Trajectory,
+  UnscoredReason,
+} from "./types.ts";
+
+/** A request after everything that can be done without buying. */
+export interface Prepared {
+  readonly environment: Environment;
+  readonly request: SharedRequest;
+  readonly options: CallOptions;
+  readonly warnings: Warnings;
+  readonly rubric: Rubric;
+  readonly judge: Judge;
+  readonly subject: PromptSubject;
+  /** The task after hygiene. */
+  readonly task: string;
+}
+
+/** One trajectory, ready for prompts. */
+export interface Side {
+  readonly text: PromptText;
+  readonly images: readonly string[];
+}
+
+/** Rubric, judge, task and context of a request. @throws {AssayError} `invalid_request` for what doesn't fit */
+export async function prepare(
+  environment: Environment,
+  request: SharedRequest,
+  options: CallOptions,
+  warnings: Warnings,
+): Promise<Prepared> {
+  options.signal?.throwIfAborted();
+  if (request.task.trim() === "") throw AssayError.field("/task", "must not be blank", request.task);
+  const rubric = resolveRubric(request.criteria, request.groundTruthNote, warnings);
+  const judge = environment.judges.resolve(oneJudge(request.judge));
+  const task = cleanText(request.task, "/task", warnings);
+  const context = request.context === undefined || request.context.trim() === ""
+    ? null
+    : cleanText(request.context, "/context", warnings);
+  const secret = environment.delimiterSecret;
+  const subject: PromptSubject = {
+    task: await promptText(secret, task),
+    context: context === null ? null : await promptText(secret, context),
+    groundTruthNote: rubric.groundTruthNote,
+  };
+  return { environment, request, options, warnings, rubric, judge, subject, task };
+}
+
+function oneJudge(choice: SharedRequest["judge"]): JudgeChoice | undefined {
+  if (!isList(choice)) return choice;
+  if (choice.length === 1) return choice[0];
+  throw AssayError.field("/judge", "must be one judge, as ensembles are not built yet", choice);
+}
+
+const isList = (choice: SharedRequest["judge"]): choice is readonly JudgeChoice[] => Array.isArray(choice);
+
+/** Delimits a trajectory. @throws {AssayError} when it has images and the judge can't read them */
+export async function side(prepared: Prepared, trajectory: Trajectory, path: string): Promise<Side> {
+  checkImages(prepared, trajectory.images, path);
+  return {
+    text: await promptText(prepared.environment.delimiterSecret, trajectory.text),
+    images: trajectory.images,
+  };
+}
+
+/** Refuses images that the judge would never see. */
+export function checkImages(prepared: Prepared, images: readonly string[], path: string): void {
+  if (images.length > 0 && !prepared.judge.readsImages) {
+    throw AssayError.field(
+      path,
+      `must have no images, as judge ${prepared.judge.profile} can't read them`,
+      images.length,
+    );
+  }
+}
+
+/** Digest of a prompt's images in order; empty without images. */
+export async function imagesDigest(images: readonly string[]): Promise<string> {
+  if (images.length === 0) return "";
+  return await sha256Hex((await Promise.all(images.map((image) => sha256Hex(image)))).join());
+}
+
+/** Signal and scorer of the buying part of a request. */
+export function startBuying(
+  prepared: Prepared,
+): { readonly scorer: Scorer; readonly cancellation: Cancellation } {
+  const { environment, request, options, judge, warnings } = prepared;
+  const cancellation = createCancellation(options.signal, request.deadlineMs);
+  const scorer = createScorer({
+    environment,
+    judge,
+    channel: request.channel,
+    cache: request.cache,
+    cancellation,
+    warnings,
+  });
+  return { scorer, cancellation };
+}
+
+/** The fields that every result shares. @param scores all parts of all calls @param scorer `null` when nothing was bought */
+export function sharedResult(
+  prepared: Prepared,
+  scores: readonly Score[],
+  scorer: Scorer | null,
+): SharedResult {
+  const { judge } = prepared;
+  const info: JudgeInfo = {
+    profile: judge.profile,
+    kind: judge.kind,
+    model: judge.model,
+    promptVersion: promptVersion(),
+    coreVersion: coreVersion(),
+  };
+  return {
+    id: `dec_${ulid()}`,
+    unscored: scores.filter((score) => score.kind === "unscored").length,
+    judge: info,
+    channels: countChannels(scores),
+    usage: scorer?.usage() ?? {
+      calls: 0,
+      attempts: 0,
+      cacheHits: 0,
+      inputTokens: 0,
+      cachedInputTokens: 0,
+      outputTokens: 0,
+      reasoningTokens: 0,
+      usd: 0,
+    },
+    warnings: prepared.warnings.list(),
+  };
+}
+
+const BACKEND: ReadonlySet<UnscoredReason> = new Set(["backend_error", "rate_limited", "replay_miss"]);
+
+/**
+ * The error of a request in which nothing could be scored, from the reasons of its parts.
+ *
+ * `judge_unauthorized` when the judge refused the key, `deadline_exceeded` when only time was missing, `judge_failed`
+ * when the backend answered nothing, `channel_unavailable` when answers came but not in the channel that was demanded,
+ * else `nothing_scored`. The message counts every reason and shows one detail of each.
+ */
+export function nothingScored(
+  scores: readonly Score[],
+  channel: SharedRequest["channel"],
+  prepared: Pick<Prepared, "judge">,
+): AssayError {
+  const reasons = new Map<UnscoredReason, { count: number; detail: string | undefined }>();
+  for (const score of scores) {
+    if (score.kind !== "unscored") continue;
+    const seen = reasons.get(score.reason);
+    if (seen === undefined) reasons.set(score.reason, { count: 1, detail: score.detail });
+    else seen.count++;
+  }
+  const only = (fits: (reason: UnscoredReason) => boolean): boolean =>
+    reasons.size > 0 && [...reasons.keys()].every(fits);
+  let code: ErrorCode = "nothing_scored";
+  if (reasons.has("unauthorized")) code = "judge_unauthorized";
+  else if (only((reason) => reason === "timeout" || reason === "aborted")) code = "deadline_exceeded";
+  else if (only((reason) => BACKEND.has(reason) || reason === "timeout")) code = "judge_failed";
+  else if (channel !== "any" && reasons.has("no_logprobs")) code = "channel_unavailable";
+  const list = [...reasons].map(([reason, { count, detail }]) =>
+    `${reason} (${count}${detail === undefined || detail === "" ? "" : `, for example: ${detail}`})`
+  ).join("; ");
+  const demand = channel === "any" ? "" : `, channel ${channel} was demanded`;
+  return new AssayError(
+    code,
+    `judge ${prepared.judge.profile} gave no usable score${demand}: ${list || "no call was made"}`,
+  );
+}
