@@ -38,7 +38,8 @@ export async function eventStream(options: EventStreamOptions): Promise<Response
     (last) => queue.end(last),
     (error) => {
       if (!queue.touched) throw error;
-      queue.end(options.onFailure(error));
+      // Once the reader has gone, nobody is left to be told, and its leaving is why the work failed.
+      if (!queue.ended) queue.end(options.onFailure(error));
     },
   );
   const gone = () => queue.close();
