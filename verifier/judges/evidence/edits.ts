@@ -85,7 +85,7 @@ function streamEdits(command: string): string[] {
   return paths;
 }
 
-/** Where each leading flag that holds an `i` ends. */
+/** Where each leading flag that holds an `i` ends, those on the last flag's line. */
 function inPlaceFlags(command: string, from: number): number[] {
   const ends: number[] = [];
   let at = from;
@@ -96,7 +96,10 @@ function inPlaceFlags(command: string, from: number): number[] {
     at = FLAG.lastIndex;
     if (flag[0].includes("i")) ends.push(at);
     BLANKS.lastIndex = at;
-    if (BLANKS.exec(command) === null) break;
+    const blanks = BLANKS.exec(command);
+    if (blanks === null) break;
+    // The file must stand on the flag's own line.
+    if (blanks[0].includes("\n")) ends.length = 0;
     at = BLANKS.lastIndex;
   }
   return ends;

@@ -77,8 +77,11 @@ export function countMatches(pattern: RegExp, text: string): number {
   return count;
 }
 
+const HIGH_SURROGATE = /[\ud800-\udbff]/;
+
 /** Length in code points: an emoji counts once, as in any language that doesn't store text as UTF-16. */
 export function codePointLength(text: string): number {
+  if (!HIGH_SURROGATE.test(text)) return text.length;
   let length = text.length;
   for (let at = 0; at < text.length - 1; at++) {
     if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {

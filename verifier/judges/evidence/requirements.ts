@@ -28,7 +28,6 @@ const ADVICE =
 const ABSOLUTE_PATH = /(?:\/[\w.+-]+)+/y;
 const NAME_CHARACTERS = /[\w+-]+/y;
 const EXTENSION = /\.[A-Za-z]\w{0,9}\b/y;
-const WORD_CHARACTER = /\w/;
 const NUMBER = /(?:^|[^\w.-])(-?\d+(?:\.\d+)?)\b/g;
 const FLAG = /(?:^|[ \t\n\r\f\v])(--?[A-Za-z][\w-]+)/g;
 const QUOTED = /`([^`\n]{2,60})`|"([^"\n]{2,40})"|'([^'\n]{2,40})'/gu;
@@ -65,41 +64,42 @@ function firstOf(literals: Set<string>): ReadonlySet<string> {
  * because a pattern for the file names is quadratic on a long hyphenated run.
  */
 function* namedPaths(text: string): Generator<string> {
-  const isWord = (at: number) => at >= 0 && at < text.length && WORD_CHARACTER.test(text[at]!);
   const match = (pattern: RegExp, at: number): string | null => {
     pattern.lastIndex = at;
     return pattern.exec(text)?.[0] ?? null;
   };
   let nameEnd = 0; // end of a run of name characters that no extension follows
-  for (let at = 0; at < text.length;) {
-    if (at === 0 && text[0] === "/") {
-      const path = match(ABSOLUTE_PATH, 0);
-      if (path !== null) {
-        yield path;
-        at = path.length;
-        continue;
-      }
+  let before = NaN; // the character before `at`
+  let skip = 0;
+  for (let at = 0; at < text.length; at += skip) {
+    const here = text.charCodeAt(at);
+    skip = 1;
+    let pathAt = at;
+    let path = at === 0 && here === SLASH ? match(ABSOLUTE_PATH, at) : null;
+    if (path === null && text.charCodeAt(at + 1) === SLASH && !isWordCharacter(here) && here !== DOT) {
+      path = match(ABSOLUTE_PATH, ++pathAt);
     }
-    if (text[at + 1] === "/" && !isWord(at) && text[at] !== ".") {
-      const path = match(ABSOLUTE_PATH, at + 1);
-      if (path !== null) {
-        yield path;
-        at += 1 + path.length;
-        continue;
-      }
-    }
-    if (at >= nameEnd && isWord(at) !== isWord(at - 1)) {
+    if (path !== null) {
+      yield path;
+      skip = pathAt + path.length - at;
+    } else if (at >= nameEnd && isWordCharacter(here) !== isWordCharacter(before)) {
       const name = match(NAME_CHARACTERS, at);
-      if (name !== null) {
-        const extension = match(EXTENSION, at + name.length);
-        if (extension !== null) {
-          yield name + extension;
-          at += name.length + extension.length;
-          continue;
-        }
+      const extension = name === null ? null : match(EXTENSION, at + name.length);
+      if (name !== null && extension !== null) {
+        yield name + extension;
+        skip = name.length + extension.length;
+      } else if (name !== null) {
         nameEnd = at + name.length;
       }
     }
-    at++;
+    before = text.charCodeAt(at + skip - 1);
   }
+}
+
+const SLASH = 47;
+const DOT = 46;
+
+function isWordCharacter(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) ||
+    code === 95;
 }

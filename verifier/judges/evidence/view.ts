@@ -27,7 +27,8 @@ export interface ObservedStep {
   readonly outputs: readonly ObservedOutput[];
 }
 
-const HEADING = /^(?:---|===) Agent Step (\d+) (?:---|===)[ \t]*$/;
+/** `\r` for texts with CRLF line ends; the renderer quotes such lines in what agents and tools say, too. */
+const HEADING = /^(?:---|===) Agent Step (\d+) (?:---|===)[ \t\r]*$/;
 const EXIT_IN_FRONT = /^\(exit code (-?\d+)\b[^)]*\)[ \t\n\r\f\v]?/;
 const EXIT_AT_END = /(?:exit(?:ed)?(?: with)?(?: code| status)|return ?code)[ :=]+(-?\d+)/i;
 const RETURN_CODE = /"returncode"[ \t\n\r\f\v]*:[ \t\n\r\f\v]*(-?\d+)/;

@@ -60,3 +60,15 @@ export interface EvidenceWeights {
 
 /** The weights that ship with Assay. */
 export const EVIDENCE_WEIGHTS: EvidenceWeights = weights;
+
+/** Short name of a set of weights, part of a judge's identity (two 32-bit hashes of its JSON; tells sets apart, proves nothing). */
+export function fingerprint(weights: EvidenceWeights): string {
+  const text = JSON.stringify(weights);
+  let low = 0x811c9dc5;
+  let high = 0x9747b28c;
+  for (let at = 0; at < text.length; at++) {
+    low = Math.imul(low ^ text.charCodeAt(at), 0x01000193);
+    high = Math.imul(high ^ text.charCodeAt(at), 0x85ebca6b);
+  }
+  return [high, low].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("");
+}
