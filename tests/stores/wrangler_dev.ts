@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { freePort } from "../free_port.ts";
 
 /** A running Worker. */
 export interface LocalWorker {
@@ -17,14 +18,6 @@ export interface LocalWorker {
 }
 
 const READY_WITHIN_MS = 120_000;
-
-/** A port that was free a moment ago. */
-export function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr as Deno.NetAddr;
-  listener.close();
-  return port;
-}
 
 /**
  * Starts `wrangler dev` and waits for its first answer.
