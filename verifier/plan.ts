@@ -12,6 +12,11 @@ import type { Budget, Plan } from "./types.ts";
  * in nine of ten, and 4.1 for Chinese; a little lower, because a plan that promises too little is the worse error.
  */
 export const BYTES_PER_TOKEN = 2.8;
+/**
+ * Bytes per token when a prompt is held against a context window: only what surely doesn't fit is refused here, the
+ * rest is the provider's to count.
+ */
+export const CONTEXT_BYTES_PER_TOKEN = 4;
 /** Output tokens of one call where the judge says nothing: an analysis of a page and a half. */
 export const DEFAULT_OUTPUT_TOKENS = 1500;
 /** Input tokens counted for one image. */
@@ -89,12 +94,12 @@ export function checkBudget(plan: Plan, budget: Budget | undefined): void {
  */
 export function checkContext(judge: Judge, bytes: number, images: number, path: string, what: string): void {
   if (judge.contextTokens === null) return;
-  const tokens = estimateTokens(bytes) + images * IMAGE_TOKENS;
+  const tokens = Math.ceil(bytes / CONTEXT_BYTES_PER_TOKEN) + images * IMAGE_TOKENS;
   if (tokens > judge.contextTokens) {
     throw AssayError.field(
       path,
-      `must fit into the judge's context: the prompt with ${what} has about ${tokens} tokens ` +
-        `(${bytes} bytes at ${BYTES_PER_TOKEN} a token), judge ${judge.profile} takes ${judge.contextTokens}`,
+      `must fit into the judge's context: the prompt with ${what} has at least ${tokens} tokens ` +
+        `(${bytes} bytes at ${CONTEXT_BYTES_PER_TOKEN} a token), judge ${judge.profile} takes ${judge.contextTokens}`,
     );
   }
 }

@@ -171,11 +171,9 @@ export function fieldErrors(
           const hint = near === null
             ? `: the known fields are ${known.join(", ")}`
             : `: did you mean ${near}?`;
-          add(
-            [...inner.path, key],
-            `must not be present, as this field is unknown${hint}`,
-            valueAt(root, [...inner.path, key]),
-          );
+          // A mistyped name under judge may hold a key.
+          const shown = inner.path[0] === "judge" ? undefined : valueAt(root, [...inner.path, key]);
+          add([...inner.path, key], `must not be present, as this field is unknown${hint}`, shown);
         }
       } else {
         const value = valueAt(root, inner.path);
