@@ -55,6 +55,11 @@ export function decoderVersion(): number;
 export function draftPrompt(options: string): string;
 
 /**
+ * Size of the linear memory, which only ever grows: the tests look for leaks with it. 0 outside wasm.
+ */
+export function memoryBytes(): number;
+
+/**
  * JSON of `PairwiseOptions` in, JSON of `PairwiseFrame` out.
  */
 export function pairwiseFrame(options: string): string;
@@ -63,6 +68,11 @@ export function pairwiseFrame(options: string): string;
  * JSON of a criterion in, text out.
  */
 export function pairwiseSuffix(criterion: string): string;
+
+/**
+ * Markdown in, JSON of a rubric out.
+ */
+export function parseRubric(markdown: string): string;
 
 /**
  * JSON of `ProgressOptions` in, JSON of `ProgressFrame` out.

@@ -261,6 +261,17 @@ export function draftPrompt(options) {
 }
 
 /**
+ * Size of the linear memory, which only ever grows: the tests look for leaks with it. 0 outside wasm.
+ * @returns {number}
+ */
+export function memoryBytes() {
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.memoryBytes();
+    return ret >>> 0;
+}
+
+/**
  * JSON of `PairwiseOptions` in, JSON of `PairwiseFrame` out.
  * @param {string} options
  * @returns {string}
@@ -303,6 +314,35 @@ export function pairwiseSuffix(criterion) {
         let ret;
         __wbg_call_guard();
         ret = wasm.pairwiseSuffix(ptr0, len0);
+        var ptr2 = ret[0];
+        var len2 = ret[1];
+        if (ret[3]) {
+            ptr2 = 0; len2 = 0;
+            throw takeFromExternrefTable0(ret[2]);
+        }
+        deferred3_0 = ptr2;
+        deferred3_1 = len2;
+        return getStringFromWasm0(ptr2, len2);
+    } finally {
+        __wbg_call_guard();
+        wasm.__wbindgen_free(deferred3_0, deferred3_1, 1);
+    }
+}
+
+/**
+ * Markdown in, JSON of a rubric out.
+ * @param {string} markdown
+ * @returns {string}
+ */
+export function parseRubric(markdown) {
+    let deferred3_0;
+    let deferred3_1;
+    try {
+        const ptr0 = passStringToWasm0(markdown, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+        const len0 = WASM_VECTOR_LEN;
+        let ret;
+        __wbg_call_guard();
+        ret = wasm.parseRubric(ptr0, len0);
         var ptr2 = ret[0];
         var len2 = ret[1];
         if (ret[3]) {

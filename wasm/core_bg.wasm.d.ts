@@ -10,8 +10,10 @@ export const decodeRead: (a: number, b: number, c: number, d: number, e: number,
 export const decodeTags: (a: number, b: number, c: number, d: number, e: number) => [number, number, number, number];
 export const decoderVersion: () => number;
 export const draftPrompt: (a: number, b: number) => [number, number, number, number];
+export const memoryBytes: () => number;
 export const pairwiseFrame: (a: number, b: number) => [number, number, number, number];
 export const pairwiseSuffix: (a: number, b: number) => [number, number, number, number];
+export const parseRubric: (a: number, b: number) => [number, number, number, number];
 export const progressFrame: (a: number, b: number) => [number, number, number, number];
 export const progressSuffix: (a: number, b: number, c: number) => [number, number, number, number];
 export const promptVersion: () => [number, number];

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 pub const MAX_SLUG: usize = 40;
 
 /// Longest pinned id.
-pub const MAX_ID: usize = 64;
+pub const MAX_ID: usize = 40;
 
 /// Slug of a name: lower case, every run of characters other than a-z and 0-9 becomes `_`, at most 40 characters, no
 /// `_` at either end; `criterion` when nothing is left.
@@ -31,7 +31,7 @@ pub fn slug(name: &str) -> String {
     }
 }
 
-/// Whether a text may be a pinned id: 1 to 64 of `A-Za-z0-9_-`.
+/// Whether a text may be a pinned id: 1 to 40 of `A-Za-z0-9_-`.
 pub fn is_id(text: &str) -> bool {
     (1..=MAX_ID).contains(&text.len())
         && text
@@ -54,7 +54,7 @@ pub fn unique(base: &str, taken: &HashSet<String>) -> String {
 /// two equal pinned ids gets a number.
 ///
 /// # Errors
-/// When a pinned id has other characters than `A-Za-z0-9_-`, or more than 64.
+/// When a pinned id has other characters than `A-Za-z0-9_-`, or more than 40.
 pub fn criterion_ids(items: &[(&str, Option<&str>)]) -> Result<Vec<String>> {
     let mut taken = HashSet::new();
     let mut ids = vec![String::new(); items.len()];
@@ -64,7 +64,7 @@ pub fn criterion_ids(items: &[(&str, Option<&str>)]) -> Result<Vec<String>> {
                 Some(id) if !is_id(id) => {
                     return Err(CoreError::with_value(
                         format!("/{i}/id"),
-                        "must be 1 to 64 letters, digits, _ or -",
+                        "must be 1 to 40 letters, digits, _ or -",
                         id,
                     ));
                 }

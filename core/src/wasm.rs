@@ -7,7 +7,7 @@
 //!   `AssayError`. Anything else that is thrown is a trap, and the instance is replaced.
 
 use crate::error::CoreError;
-use crate::{delimit, prompts, render, slug};
+use crate::{delimit, prompts, render, rubric, slug};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
@@ -105,6 +105,12 @@ pub fn render_steps(steps: &str, first_number: u32) -> Exported<String> {
     Ok(to_json(&texts))
 }
 
+/// Markdown in, JSON of a rubric out.
+#[wasm_bindgen(js_name = parseRubric)]
+pub fn parse_rubric(markdown: &str) -> Exported<String> {
+    Ok(to_json(&rubric::parse(markdown).map_err(thrown)?))
+}
+
 #[derive(Deserialize)]
 struct Named {
     name: String,
@@ -120,6 +126,15 @@ pub fn criterion_ids(items: &str) -> Exported<String> {
         .map(|item| (item.name.as_str(), item.id.as_deref()))
         .collect();
     Ok(to_json(&slug::criterion_ids(&items).map_err(thrown)?))
+}
+
+/// Size of the linear memory, which only ever grows: the tests look for leaks with it. 0 outside wasm.
+#[wasm_bindgen(js_name = memoryBytes)]
+pub fn memory_bytes() -> u32 {
+    #[cfg(target_arch = "wasm32")]
+    return (core::arch::wasm32::memory_size(0) * 65_536) as u32;
+    #[cfg(not(target_arch = "wasm32"))]
+    0
 }
 
 /// Panics, so that the tests of the loader can see a real trap.

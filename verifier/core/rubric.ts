@@ -4,25 +4,32 @@
  * @module
  */
 import type { Criterion } from "../types.ts";
+import { callJson, json } from "./runtime.ts";
 
-const todo = (): never => {
-  throw new Error("the core is not built yet");
-};
-
-/** What rubric Markdown says, or why it can't be read. @throws {AssayError} `invalid_request` naming heading and line */
+/**
+ * What rubric Markdown says, or why it can't be read. `core/src/rubric.rs` has the format: `## Ground Truth Note`,
+ * `## Criteria`, `### Name {#id weight=2}`; bodies are the source text, trimmed.
+ * @returns 1 to 12 criteria with unique ids, the note (`""` without one), and for each stretch of text that no judge
+ * will see, or that was read otherwise than it looks, one warning that starts with `line n: `
+ * @throws {AssayError} `invalid_request` for `/criteria`, naming heading and line
+ */
 export function parseRubricMarkdown(
-  _markdown: string,
+  markdown: string,
 ): {
   readonly groundTruthNote: string;
   readonly criteria: readonly Criterion[];
   readonly warnings: readonly string[];
 } {
-  return todo();
+  return callJson((core) => core.parseRubric(markdown));
 }
 
-/** Unique ids for names: slug (lower case, non-alphanumerics to `_`, at most 40 characters), then `_2`, `_3`. Pinned ids are kept. */
+/**
+ * Unique ids for names: slug (lower case, non-alphanumerics to `_`, at most 40 characters), then `_2`, `_3`. Pinned
+ * ids are kept, also against the slug of an earlier name; the second of two equal pinned ids gets a number.
+ * @throws {AssayError} `invalid_request` for `/{index}/id` when a pinned id isn't 1 to 40 of `A-Za-z0-9_-`
+ */
 export function criterionIds(
-  _items: readonly { readonly name: string; readonly id?: string }[],
+  items: readonly { readonly name: string; readonly id?: string }[],
 ): readonly string[] {
-  return todo();
+  return callJson((core) => core.criterionIds(json(items.map(({ name, id }) => ({ name, id })))));
 }
