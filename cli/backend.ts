@@ -1,0 +1,54 @@
+/**
+ * Where the judging happens: in this process, or on a server. Commands know only this.
+ *
+ * @module
+ */
+import type { JudgeProbe } from "../verifier/probe.ts";
+import type { ProfileInfo } from "../verifier/judges/judge.ts";
+import type {
+  CallOptions,
+  CompareResult,
+  Criterion,
+  PlanResult,
+  SelectResult,
+  TrackResult,
+  Usage,
+} from "../verifier/types.ts";
+
+/** A rubric as it was understood. */
+export interface RubricInfo {
+  readonly groundTruthNote: string;
+  readonly criteria: readonly Criterion[];
+  /** Only in process; a server doesn't say. */
+  readonly warnings?: readonly string[];
+}
+
+/** What `status` shows. */
+export interface StatusInfo {
+  readonly coreVersion: string;
+  readonly promptVersion: string;
+  readonly defaultJudge: string;
+  readonly judges: readonly ProfileInfo[];
+  readonly store: { readonly kind: string; readonly healthy: boolean; readonly detail?: string };
+  /** Only a server has them. */
+  readonly uptimeSeconds?: number;
+  readonly usage?: Usage;
+  /** Only in process. */
+  readonly warnings?: readonly string[];
+}
+
+/** Requests are plain objects as on the wire; they are checked on the other side of this interface, once. */
+export interface Backend {
+  /** For messages: `this process` or the server's URL. */
+  readonly place: string;
+  compare(request: unknown, options: CallOptions): Promise<CompareResult | PlanResult>;
+  select(request: unknown, options: CallOptions): Promise<SelectResult | PlanResult>;
+  track(request: unknown, options: CallOptions): Promise<TrackResult | PlanResult>;
+  rubricNames(
+    signal: AbortSignal,
+  ): Promise<readonly { readonly name: string; readonly criteria: readonly string[] }[]>;
+  rubric(name: string, signal: AbortSignal): Promise<RubricInfo>;
+  status(signal: AbortSignal): Promise<StatusInfo>;
+  probe(judge: string | undefined, signal: AbortSignal): Promise<readonly JudgeProbe[]>;
+  close(): Promise<void>;
+}

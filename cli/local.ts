@@ -1,0 +1,73 @@
+/**
+ * The backend in this process: configuration, store and judges as the server would have them, without HTTP.
+ *
+ * @module
+ */
+import { type DenoOptions, openVerifier } from "../runtime/deno.ts";
+import { compare } from "../verifier/compare.ts";
+import { coreVersion, promptVersion } from "../verifier/core.ts";
+import { probeJudges } from "../verifier/probe.ts";
+import {
+  compareRequestSchema,
+  parseRequest,
+  selectRequestSchema,
+  trackRequestSchema,
+} from "../verifier/requests.ts";
+import { resolveRubric } from "../verifier/rubric.ts";
+import { BUILT_IN_RUBRICS } from "../verifier/rubrics.ts";
+import { select } from "../verifier/select.ts";
+import { Warnings } from "../verifier/text.ts";
+import { track } from "../verifier/track.ts";
+import type { Backend, RubricInfo } from "./backend.ts";
+import type { Io } from "./io.ts";
+
+/** Where the configuration and the score cache are. */
+export interface LocalOptions {
+  readonly config: string | undefined;
+  readonly store: string | undefined;
+}
+
+/** The options of the runtime for these options of the command line. */
+export function runtimeOptions({ config, store }: LocalOptions, io: Io): DenoOptions {
+  return {
+    env: (name) => name === "ASSAY_STORE" && store !== undefined ? store : io.env(name),
+    ...(config === undefined ? {} : { configPath: config }),
+  };
+}
+
+/** Starts the verifier. @throws StartError, {AssayError} with a message for the user */
+export async function localBackend(options: LocalOptions, io: Io): Promise<Backend> {
+  const { config, environment, close } = await openVerifier(runtimeOptions(options, io));
+  return {
+    place: "this process",
+    compare: async (request, call) =>
+      await compare(environment, parseRequest(compareRequestSchema, request), call),
+    select: async (request, call) =>
+      await select(environment, parseRequest(selectRequestSchema, request), call),
+    track: async (request, call) => await track(environment, parseRequest(trackRequestSchema, request), call),
+    rubricNames: () =>
+      Promise.resolve([...BUILT_IN_RUBRICS.keys()].map((name) => (
+        { name, criteria: resolveRubric(name).criteria.map(({ id }) => id) }
+      ))),
+    rubric: (name) => Promise.resolve(parseRubric(name)),
+    status: () =>
+      Promise.resolve({
+        coreVersion: coreVersion(),
+        promptVersion: promptVersion(),
+        defaultJudge: environment.judges.defaultProfile,
+        judges: environment.judges.profiles(),
+        store: { kind: environment.store.kind, healthy: true },
+        warnings: config.warnings,
+      }),
+    probe: (judge, signal) =>
+      probeJudges(compare, environment, judge === undefined ? { signal } : { judge, signal }),
+    close,
+  };
+}
+
+/** A rubric as the verbs read it. Needs no configuration. @throws {AssayError} */
+export function parseRubric(criteria: string): RubricInfo {
+  const warnings = new Warnings();
+  const { groundTruthNote, criteria: list } = resolveRubric(criteria, undefined, warnings);
+  return { groundTruthNote, criteria: list, warnings: warnings.list() };
+}

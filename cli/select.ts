@@ -1,0 +1,197 @@
+/** `assay select`: the best of several trajectories. @module */
+import type { RankingEntry, SelectResult } from "../verifier/types.ts";
+import { type Command, isPlan, printJson, printLines, printOf, printPlan, runVerb } from "./command.ts";
+import { EXIT } from "./failure.ts";
+import { agreeOnTask, type Input, readInputs, textOrFile } from "./inputs.ts";
+import { UsageError } from "./io.ts";
+import { optionHelp, type OptionName, PLACE_OPTIONS, PRINT_OPTIONS, VERB_OPTIONS } from "./options.ts";
+import { footLines, headLines, type Print, unscoredText } from "./report.ts";
+import { readImages, sharedFields } from "./request.ts";
+import { barsSvg, writeSvg } from "./svg.ts";
+import { number, plural, signed, table } from "./table.ts";
+import { escapeText, fit, wrap } from "./text.ts";
+
+const OWN: readonly OptionName[] = ["mode", "pivots", "prior", "svg"];
+const OPTIONS = [...VERB_OPTIONS, ...OWN, ...PLACE_OPTIONS, ...PRINT_OPTIONS] as const;
+
+export const selectCommand: Command = {
+  name: "select",
+  summary: "the best of several trajectories of one task",
+  options: OPTIONS,
+  help: `Usage: deno task assay select FOLDER|FILE… [options]
+
+Plays a tournament between the trajectories in a folder (or the files named) and
+ranks them. The task is taken from the files. Rewards that the files carry are
+shown beside the scores; the judge never sees them.
+
+Examples:
+  deno task assay select examples/csv-summary
+  deno task assay select runs/ --criteria coding --judge deepseek --dry-run
+  deno task assay select a.json b.json c.json --mode round_robin --svg best.svg
+
+Options:
+${optionHelp(OPTIONS)}
+`,
+  run: async (args, io, open) => {
+    if (args.positionals.length === 0) throw new UsageError("select needs a folder or files: select FOLDER");
+    const { inputs, notes } = await readInputs(args.positionals, io);
+    const task = agreeOnTask(inputs, await textOrFile(args.text("task"), "task"));
+    const images = [...task.images, ...await readImages(args.texts("images"))];
+    const request = {
+      task: task.task,
+      candidates: inputs.map(({ trajectory }) => trajectory),
+      ...(images.length > 0 ? { images } : {}),
+      ...given("mode", args.text("mode")),
+      ...given("pivots", args.number("pivots")),
+      ...given("prior", args.text("prior")),
+      ...await sharedFields(args),
+    };
+    const files = Object.fromEntries(inputs.map(({ file }, i) => [`/candidates/${i}`, escapeText(file)]));
+    const result = await runVerb(
+      args,
+      io,
+      open,
+      files,
+      (backend, options) => backend.select(request, options),
+    );
+    if (isPlan(result)) {
+      printPlan(io, args, result);
+      return EXIT.fine;
+    }
+    await writeSvg(args.text("svg"), () => selectSvg(result, inputs));
+    if (args.flag("json")) printJson(io, result);
+    else printLines(io, selectLines(result, task.task, inputs, [...notes, ...task.notes], printOf(args, io)));
+    return EXIT.fine;
+  },
+};
+
+function given(name: string, value: unknown): Record<string, unknown> {
+  return value === undefined ? {} : { [name]: value };
+}
+
+/** The ranking for people. */
+export function selectLines(
+  result: SelectResult,
+  task: string,
+  inputs: readonly Input[],
+  notes: readonly string[],
+  print: Print,
+): readonly string[] {
+  const { style, columns } = print;
+  const lines = [...headLines(task, result.judge, print), ""];
+  const hasAgreement = result.ranking.some(({ agreement }) => agreement !== undefined);
+  const hasReward = inputs.some(({ transcript }) => transcript.reward !== null);
+  const upstream = result.mode === "upstream";
+  const rows = result.ranking.map((entry, rank) => [
+    String(rank + 1),
+    candidateName(entry, inputs),
+    ...(upstream
+      ? []
+      : [percent(entry.probabilityBest), signed(entry.strength, 3), number(entry.standardError, 3)]),
+    percent(entry.winRate),
+    String(entry.games),
+    ...(hasAgreement ? [number(entry.agreement)] : []),
+    ...(hasReward ? [rewardText(inputs[entry.index]?.transcript.reward ?? null)] : []),
+  ]);
+  const right = (title: string) => ({ title, align: "right" as const });
+  const [head, ...body] = table(
+    [
+      right("#"),
+      { title: "Candidate", flexible: true },
+      ...(upstream ? [] : [right("Best"), right("Strength"), right("±")]),
+      right("Wins"),
+      right("Pairs"),
+      ...(hasAgreement ? [right("Agree")] : []),
+      ...(hasReward ? [right("Reward")] : []),
+    ],
+    rows,
+    columns,
+  );
+  const isBest = (rank: number) => result.ranking[rank]?.index === result.best;
+  lines.push(style.dim(head!), ...body.map((line, rank) => isBest(rank) ? style.bold(line) : line), "");
+  lines.push(pickLine(result, inputs, print));
+  if (result.probabilityRight !== null) {
+    lines.push(
+      `Probability that it is right: ${
+        percent(result.probabilityRight)
+      } (from the judge's measured accuracy)`,
+    );
+  }
+  if (hasReward) lines.push(rewardLine(result, inputs));
+  if (!print.quiet) lines.push("", style.dim(wrap(explanation(upstream, hasAgreement, hasReward), columns)));
+  const total = result.criteria.reduce((sum, { scored, unscored }) => sum + scored + unscored, 0);
+  const missing = unscoredText(result.unscoredParts, total === 0 ? null : total);
+  return [...lines, ...footLines(result, missing, notes, print)];
+}
+
+function candidateName({ index, identicalTo }: RankingEntry, inputs: readonly Input[]): string {
+  const name = escapeText(inputs[index]?.id ?? `candidate ${index + 1}`);
+  if (identicalTo === undefined) return name;
+  return `${name} (same as ${escapeText(inputs[identicalTo]?.id ?? `candidate ${identicalTo + 1}`)})`;
+}
+
+function percent(value: number | null): string {
+  return value === null ? "–" : `${(100 * value).toFixed(0)} %`;
+}
+
+function rewardText(reward: number | null): string {
+  return reward === null ? "–" : String(Math.round(reward * 1000) / 1000);
+}
+
+const STOPPED: Readonly<Record<SelectResult["stopped"], string>> = {
+  complete: "",
+  not_worth: "; stopped because further calls are not worth their price",
+  tie: "; the first ones can't be told apart",
+  unusable: "; the judge gave nothing to decide by",
+  budget: "; stopped at the budget",
+};
+
+function pickLine(result: SelectResult, inputs: readonly Input[], { style, columns }: Print): string {
+  if (result.best === null) return style.warn("No pick: nothing was scored.");
+  const games = result.pairs.length === 0
+    ? ""
+    : ` after ${plural(result.pairs.length, "pair")} (${result.mode})`;
+  const rest = `${games}${STOPPED[result.stopped]}`;
+  const room = Math.max(12, columns - rest.length - 6);
+  const name = fit(escapeText(inputs[result.best]?.id ?? `candidate ${result.best + 1}`), room, "middle");
+  return `${style.good(style.bold(`Pick  ${name}`))}${rest}`;
+}
+
+function rewardLine(result: SelectResult, inputs: readonly Input[]): string {
+  const rewards = inputs.flatMap(({ transcript }) => transcript.reward === null ? [] : [transcript.reward]);
+  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+  const reward = result.best === null ? null : inputs[result.best]?.transcript.reward ?? null;
+  const chance = `a random pick has ${number(mean)} on average`;
+  return reward === null
+    ? `Reward of the pick unknown; ${chance}`
+    : `Reward of the pick: ${rewardText(reward)}; ${chance}`;
+}
+
+function explanation(upstream: boolean, agreement: boolean, reward: boolean): string {
+  return [
+    ...(upstream ? [] : [
+      "Best: probability of being this judge's own best. Strength: mean score lead, with its standard error.",
+    ]),
+    "Wins: share of soft wins.",
+    ...(agreement ? ["Agree: overlap of commands and outputs with the others."] : []),
+    ...(reward ? ["Reward: what the file says; the judge never saw it."] : []),
+  ].join(" ");
+}
+
+function selectSvg(result: SelectResult, inputs: readonly Input[]): string {
+  const upstream = result.mode === "upstream";
+  return barsSvg(
+    upstream ? "Soft wins" : "Probability of being the judge's own best",
+    result.ranking.map((entry) => ({
+      label: candidateName(entry, inputs),
+      value: upstream ? entry.winRate : entry.probabilityBest,
+      note: hasRewardNote(inputs[entry.index]),
+      marked: entry.index === result.best,
+    })),
+  );
+}
+
+function hasRewardNote(input: Input | undefined): string {
+  const reward = input?.transcript.reward ?? null;
+  return reward === null ? "" : `reward ${rewardText(reward)}`;
+}
