@@ -31,9 +31,9 @@ export function stubAnswer(tokens: number): string {
       const letter = isLetter
         ? ` ${String.fromCharCode(65 + (token.charCodeAt(1) - 65 + i) % 20)}`
         : `${token}${i}`;
-      return entry(i === 0 ? token : letter, -0.2 - i * 0.7);
+      return entry(i === 0 ? token : letter, Math.log(0.6 * 0.4 ** i));
     });
-    return { ...entry(token, -0.2), top_logprobs: alternatives };
+    return { ...entry(token, Math.log(0.6)), top_logprobs: alternatives };
   });
   return JSON.stringify({
     id: "chatcmpl-stub",
