@@ -11,21 +11,25 @@ import { criteriaOperations } from "./routes/criteria.ts";
 import { documentOperations } from "./routes/documents.ts";
 import { healthOperations } from "./routes/health.ts";
 import { Meter } from "./routes/meter.ts";
-import type { AppContext, AppTypes, Operation, Rubrics, Services, Verbs } from "./routes/operation.ts";
+import type { AppContext, AppTypes, Operation, Services, Verbs } from "./routes/operation.ts";
 import { HttpError, problemResponse, toAssayError } from "./routes/problem.ts";
 import { selectOperation } from "./routes/select.ts";
 import { statusOperations } from "./routes/status.ts";
 import { trackOperation } from "./routes/track.ts";
 import { describeFailure } from "./routes/verb.ts";
+import { compare } from "./verifier/compare.ts";
+import { coreVersion, promptVersion } from "./verifier/core.ts";
 import type { Environment } from "./verifier/environment.ts";
+import { select } from "./verifier/select.ts";
+import { track } from "./verifier/track.ts";
 
 /** What an app is made of. */
 export interface AppOptions {
   readonly environment: Environment;
-  readonly verbs: Verbs;
-  readonly rubrics: Rubrics;
-  /** Version of the prompt texts and of the core. @throws when the core can't run */
-  readonly versions: () => { readonly promptVersion: string; readonly coreVersion: string };
+  /** @default the verifier's own */
+  readonly verbs?: Verbs;
+  /** Version of the prompt texts and of the core; throws when the core can't run. @default the core's own */
+  readonly versions?: Services["versions"];
   /** For the status page. */
   readonly runtime: { readonly name: string; readonly version: string | null };
   /** Accepted bearer tokens; with none, only this machine is answered. */
@@ -52,9 +56,8 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
   }
   const services: Services = {
     environment: options.environment,
-    verbs: options.verbs,
-    rubrics: options.rubrics,
-    versions: options.versions,
+    verbs: options.verbs ?? { compare, select, track },
+    versions: options.versions ?? (() => ({ promptVersion: promptVersion(), coreVersion: coreVersion() })),
     runtime: options.runtime,
     bodyLimitBytes,
     keepAliveMs: options.keepAliveMs ?? 10_000,

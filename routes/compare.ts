@@ -8,7 +8,7 @@ import type { Operation, Services } from "./operation.ts";
 import { compareResult, planResult } from "./schemas.ts";
 import { EXAMPLE_RESULT, VERB_PROBLEMS } from "./examples.ts";
 import { ACCEPT_PARAMETER, answerVerb } from "./verb.ts";
-import { z } from "zod";
+import * as z from "zod";
 
 /** What `POST /v1/compare` answers: the result, or the plan of a dry run. */
 export const compareAnswer = z.union([compareResult, planResult]);

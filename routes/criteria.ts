@@ -3,9 +3,11 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { AssayError, showValue } from "../verifier/errors.ts";
 import { criteriaSchema, parseRequest } from "../verifier/requests.ts";
+import { builtInRubricNames, resolveRubric } from "../verifier/rubric.ts";
+import { Warnings } from "../verifier/text.ts";
 import { jsonResponse } from "./answer.ts";
 import { readJson } from "./body.ts";
 import type { Operation, Services } from "./operation.ts";
@@ -24,7 +26,6 @@ const EXAMPLE_CRITERION = {
 
 /** The endpoints for rubrics. */
 export function criteriaOperations(services: Services): readonly Operation[] {
-  const { rubrics } = services;
   return [
     {
       method: "get",
@@ -46,9 +47,9 @@ export function criteriaOperations(services: Services): readonly Operation[] {
       }],
       handle: () =>
         jsonResponse({
-          rubrics: rubrics.names().map((name) => ({
+          rubrics: builtInRubricNames().map((name) => ({
             name,
-            criteria: rubrics.builtin(name)?.criteria.map(({ id }) => id) ?? [],
+            criteria: resolveRubric(name).criteria.map(({ id }) => id),
           })),
         }),
     },
@@ -80,14 +81,13 @@ export function criteriaOperations(services: Services): readonly Operation[] {
       problems: ["not_found"],
       handle: (context) => {
         const name = context.req.param("name") ?? "";
-        const found = rubrics.builtin(name);
-        if (found === null) {
+        if (!builtInRubricNames().includes(name)) {
           throw new AssayError(
             "not_found",
-            `There is no built-in rubric ${showValue(name)}; there are: ${rubrics.names().join(", ")}.`,
+            `There is no built-in rubric ${showValue(name)}; there are: ${builtInRubricNames().join(", ")}.`,
           );
         }
-        return jsonResponse(found);
+        return jsonResponse(resolveRubric(name));
       },
     },
     {
@@ -119,7 +119,7 @@ export function criteriaOperations(services: Services): readonly Operation[] {
         content: {
           "application/json": {
             schema: parsedCriteria,
-            example: { groundTruthNote: "", criteria: [EXAMPLE_CRITERION] },
+            example: { groundTruthNote: "", criteria: [EXAMPLE_CRITERION], warnings: [] },
           },
         },
       }],
@@ -128,8 +128,9 @@ export function criteriaOperations(services: Services): readonly Operation[] {
           criteriaParseRequest,
           await readJson(context.req.raw, services.bodyLimitBytes),
         );
-        const { name: _, ...rest } = rubrics.parse(request.criteria);
-        return jsonResponse(rest);
+        const warnings = new Warnings();
+        const { groundTruthNote, criteria } = resolveRubric(request.criteria, undefined, warnings);
+        return jsonResponse({ groundTruthNote, criteria, warnings: warnings.list() });
       },
     },
   ];

@@ -12,7 +12,7 @@ const PLAN = { pairs: 1, calls: 2, inputTokens: 9, cachedInputTokens: 0, outputT
 const STREAM = { accept: "text/event-stream" };
 
 function withCompare(run: (options: CallOptions) => Promise<typeof EXAMPLE_RESULT.compare>): Verbs {
-  return { ...exampleVerbs, compare: (_request, _environment, options) => run(options) };
+  return { ...exampleVerbs, compare: (_environment, _request, options) => run(options) };
 }
 
 function parse(text: string): { readonly events: EventSourceMessage[]; readonly comments: string[] } {

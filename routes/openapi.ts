@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { ERROR_STATUS, type ErrorCode } from "../verifier/errors.ts";
 import {
   compareRequestSchema,

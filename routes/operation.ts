@@ -5,16 +5,14 @@
  * @module
  */
 import type { Context } from "hono";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Environment } from "../verifier/environment.ts";
 import type { ErrorCode } from "../verifier/errors.ts";
 import type {
   CallOptions,
   CompareRequest,
   CompareResult,
-  CriteriaInput,
   PlanResult,
-  Rubric,
   SelectRequest,
   SelectResult,
   TrackRequest,
@@ -38,8 +36,8 @@ export type AppContext = Context<AppTypes>;
 
 /** A verb of the verifier. @throws {AssayError} */
 export type Verb<Request, Result> = (
-  request: Request,
   environment: Environment,
+  request: Request,
   options: CallOptions,
 ) => Promise<Result | PlanResult>;
 
@@ -50,21 +48,10 @@ export interface Verbs {
   readonly track: Verb<TrackRequest, TrackResult>;
 }
 
-/** The rubrics that routes show and read. */
-export interface Rubrics {
-  /** Names of the built-in ones. */
-  names(): readonly string[];
-  /** A built-in rubric, or `null` when there is none of this name. */
-  builtin(name: string): Rubric | null;
-  /** Any form a request may carry. @throws {AssayError} `invalid_request` */
-  parse(input: CriteriaInput): Rubric;
-}
-
 /** Everything the handlers use. Built once. */
 export interface Services {
   readonly environment: Environment;
   readonly verbs: Verbs;
-  readonly rubrics: Rubrics;
   /** Version of the prompt texts and of the core. @throws when the core can't run */
   readonly versions: () => { readonly promptVersion: string; readonly coreVersion: string };
   readonly runtime: { readonly name: string; readonly version: string | null };

@@ -5,6 +5,7 @@
  */
 import { AssayError, type AssayErrorOptions, type ErrorCode, type FieldError } from "../verifier/errors.ts";
 import { JudgeError } from "../verifier/judges/judge.ts";
+import { redact } from "../verifier/redact.ts";
 import type { Plan } from "../verifier/types.ts";
 import { StoreError } from "../store/store.ts";
 
@@ -98,18 +99,25 @@ export function toAssayError(error: unknown): AssayError {
   );
 }
 
-/** The problem document of an error. */
+/** The problem document of an error, without what looks like a secret. */
 export function problemDocument(error: AssayError): ProblemDocument {
+  // Our own texts name headers and variables as one would a secret; everything else may quote a caller or a judge.
+  const clean = error instanceof HttpError ? (text: string) => text : redact;
   return {
     type: `/docs#problem-${error.code}`,
     title: PROBLEM_TITLES[error.code],
     status: error.status,
     code: error.code,
-    detail: error.message,
-    ...(error.errors.length > 0 ? { errors: error.errors } : {}),
+    detail: clean(error.message),
+    ...(error.errors.length > 0 ? { errors: error.errors.map((field) => cleanField(field, clean)) } : {}),
     ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
     ...(error.plan === undefined ? {} : { plan: error.plan }),
   };
+}
+
+function cleanField({ path, message, value }: FieldError, clean: (text: string) => string): FieldError {
+  if (value === undefined || /\/api_?key$/i.test(path)) return { path, message: clean(message) };
+  return { path, message: clean(message), value: clean(value) };
 }
 
 /** The response of an error. `extra` members are added to the document, and `status` overrides the code's own. */

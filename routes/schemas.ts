@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { ERROR_STATUS, type ErrorCode } from "../verifier/errors.ts";
 import type { ProfileInfo } from "../verifier/judges/judge.ts";
 import type * as types from "../verifier/types.ts";
@@ -246,7 +246,7 @@ export const rubric = z.strictObject({
 export const parsedCriteria = z.strictObject({
   groundTruthNote: z.string(),
   criteria: z.array(criterion).min(1).max(12),
-  warnings: z.array(z.string()).exactOptional(),
+  warnings: z.array(z.string()).describe("What the Markdown reader noticed."),
 }).describe("A rubric as Assay reads it.");
 
 /** Answer of `GET /v1/criteria`. */

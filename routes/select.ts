@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { selectRequestSchema } from "../verifier/requests.ts";
 import { EXAMPLE_RESULT, VERB_PROBLEMS } from "./examples.ts";
 import type { Operation, Services } from "./operation.ts";

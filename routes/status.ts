@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { probeJudges } from "../verifier/probe.ts";
 import { parseRequest } from "../verifier/requests.ts";
 import { jsonResponse } from "./answer.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import { type Exact, parseRequest } from "../verifier/requests.ts";
 import type { PlanResult, ProgressEvent, SharedResult } from "../verifier/types.ts";
 import { jsonResponse, toJson } from "./answer.ts";
@@ -38,7 +38,7 @@ export async function answerVerb<S extends z.ZodType, Result extends SharedResul
   const run = async (signal: AbortSignal, onEvent?: (event: ProgressEvent) => void) => {
     try {
       const options = onEvent === undefined ? { signal } : { signal, onEvent };
-      const result = await verb(request, services.environment, options);
+      const result = await verb(services.environment, request, options);
       count(services, result);
       return result;
     } catch (error) {

@@ -8,9 +8,7 @@ import { createMemoryStore } from "../store/memory.ts";
 import { EXAMPLE_RESULT } from "../routes/examples.ts";
 import type { Verbs } from "../routes/operation.ts";
 import type { Environment } from "../verifier/environment.ts";
-import { AssayError } from "../verifier/errors.ts";
 import type { JudgeRegistry, ProfileInfo } from "../verifier/judges/judge.ts";
-import type { Rubric } from "../verifier/types.ts";
 
 const PROFILE: ProfileInfo = {
   name: "fake",
@@ -58,12 +56,6 @@ export const exampleVerbs: Verbs = {
   track: () => Promise.resolve(EXAMPLE_RESULT.track),
 };
 
-const RUBRIC: Rubric = {
-  name: "general",
-  groundTruthNote: "",
-  criteria: [{ id: "correctness", name: "Correctness", description: "It works.", weight: 1 }],
-};
-
 /** Options for `createApp` with everything faked; `logged` collects the operator's lines. */
 export function fakeOptions(overrides: Partial<AppOptions> = {}): AppOptions & { readonly logged: string[] } {
   const logged: string[] = [];
@@ -71,14 +63,6 @@ export function fakeOptions(overrides: Partial<AppOptions> = {}): AppOptions & {
     logged,
     environment: fakeEnvironment(),
     verbs: exampleVerbs,
-    rubrics: {
-      names: () => ["general"],
-      builtin: (name) => name === "general" ? RUBRIC : null,
-      parse: (input) => {
-        if (input === "general") return RUBRIC;
-        throw AssayError.field("/criteria", "must be general in these tests", input);
-      },
-    },
     versions: () => ({ promptVersion: "1", coreVersion: "0.1.0" }),
     runtime: { name: "test", version: null },
     tokens: [],

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 
 /** Families of OpenAI-compatible servers: they differ in thinking switches, token limits and continuation. */
 export const FAMILIES = [

@@ -25,8 +25,8 @@ export interface JudgeProbe {
 
 /** The verb that a probe buys its call with. */
 export type Compare = (
-  request: CompareRequest,
   environment: Environment,
+  request: CompareRequest,
   options: CallOptions,
 ) => Promise<CompareResult | PlanResult>;
 
@@ -106,7 +106,7 @@ async function probeJudge(
   };
   let found: Omit<JudgeProbe, "judge" | "latencyMs" | "learnt">;
   try {
-    found = readVerdict(await compare(request, environment, signal === undefined ? {} : { signal }));
+    found = readVerdict(await compare(environment, request, signal === undefined ? {} : { signal }));
   } catch (error) {
     if (signal?.aborted || !(error instanceof AssayError)) throw error;
     found = { ok: false, score: null, channel: null, code: error.code, detail: error.message };

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { AssayError, type FieldError, showValue } from "./errors.ts";
 import { fieldErrors } from "./request_errors.ts";
 import type { CompareRequest, SelectRequest, TrackRequest } from "./types.ts";
