@@ -115,6 +115,14 @@ function fromJson(value: unknown, name: string, warnings: Warnings): Rubric {
   } else {
     throw AssayError.field(PATH, "must be a rubric: a name, Markdown, an object or an array", value);
   }
+  const pinned = new Set<string>();
+  items.forEach(({ id }, i) => {
+    if (id === null) return;
+    if (pinned.has(id)) {
+      throw AssayError.field(`${PATH}/${i}/id`, "must not repeat another criterion's id", id);
+    }
+    pinned.add(id);
+  });
   const ids = criterionIds(
     items.map((item) => item.id === null ? { name: item.name } : { name: item.name, id: item.id }),
   );
@@ -191,11 +199,5 @@ function check(criteria: readonly Criterion[]): void {
   }
   if (criteria.length > MAXIMUM_CRITERIA) {
     throw AssayError.field(PATH, `must have at most ${MAXIMUM_CRITERIA} criteria`, criteria.length);
-  }
-  const seen = new Set<string>();
-  for (const { id, weight } of criteria) {
-    if (seen.has(id)) throw AssayError.field(PATH, "must not have two criteria with one id", id);
-    seen.add(id);
-    readWeight(weight, PATH);
   }
 }
