@@ -70,8 +70,8 @@ pub enum Outcome {
     NoTag,
     /// None of the alternatives is one of the 20 letters.
     NoLetter,
-    /// No distribution: no alternatives (a lone sampled token says nothing about the others), log-probabilities that
-    /// are all missing or vanish (`-9999`), a positive one, or probabilities that add up to more than 1.
+    /// No distribution: no alternatives (a lone sampled token says nothing about the others), or log-probabilities that
+    /// are all missing, vanish (`-9999`) or hold a positive one.
     NoLogprobs,
     /// The letters hold less than [`MINIMUM_LETTER_MASS`]; carries the mass.
     LowLetterMass(f64),

@@ -206,7 +206,6 @@ fn what_is_no_distribution_is_no_number() {
     );
     assert_eq!(raw(c, &[("A", 2.5), ("B", -1.0)]), Outcome::NoLogprobs);
     assert_eq!(raw(c, &[("A", f64::INFINITY)]), Outcome::NoLogprobs);
-    assert_eq!(raw(c, &[("A", -0.1), ("T", -0.1)]), Outcome::NoLogprobs);
     assert_eq!(
         raw(c, &[("A", f64::NAN), ("x", -0.1)]),
         Outcome::LowLetterMass(0.0)
@@ -250,6 +249,16 @@ fn low_mass_is_reported_and_half_is_enough() {
     };
     assert!((mass - 0.3).abs() < 1e-15);
     assert_eq!(scored(read(&[("x", 0.5), ("A", 0.5)])).value, 1.0);
+}
+
+#[test]
+fn alternatives_that_add_up_to_more_than_one_are_weights() {
+    let d = scored(read(&[("A", 0.9), ("T", 0.9), ("x", 0.2)]));
+    assert!((d.value - 0.5).abs() < 1e-15 && (d.letter_mass - 0.9).abs() < 1e-15);
+    assert!(matches!(
+        read(&[("A", 0.8), ("x", 0.9)]),
+        Outcome::LowLetterMass(_)
+    ));
 }
 
 #[test]

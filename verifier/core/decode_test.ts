@@ -135,10 +135,6 @@ Deno.test("decodeTokens() never makes a number of degenerate log-probabilities",
     "no_logprobs",
   );
   assertEquals(at({ token: "C", logprob: 3, top_logprobs: alternatives(["C", 3], ["D", 1]) }), "no_logprobs");
-  assertEquals(
-    at({ token: "C", logprob: 0, top_logprobs: alternatives(["C", 0], ["D", -0.1]) }),
-    "no_logprobs",
-  );
   const oneHot = { token: "C", logprob: 0, top_logprobs: alternatives(["C", 0], ["D", -9999]) };
   assertEquals(scored(one([token("<score_A>"), oneHot])).entropy, 0);
 });
@@ -150,6 +146,12 @@ Deno.test("decodeTokens() says how little mass the letters hold", () => {
     reason: "low_letter_mass",
     detail: "the letters A to T hold 0.300 of the probability; at least 0.5 is needed",
   });
+});
+
+Deno.test("decodeTokens() takes alternatives that add up to more than one as weights", () => {
+  const score = scored(one([token("<score_A>"), token("A", ["A", 0.9], ["T", 0.9], ["x", 0.2])]));
+  assertAlmostEquals(score.value, 0.5, 1e-15);
+  assertAlmostEquals(score.letterMass!, 0.9, 1e-15);
 });
 
 Deno.test("decodeTokens() adds a sampled token that is missing from the alternatives, once", () => {

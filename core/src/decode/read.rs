@@ -7,9 +7,9 @@ use super::{
 /// Rounding that a provider's log-probabilities may carry: a single one may exceed 0 by this much.
 const LOGPROB_ROUNDING: f64 = 1e-3;
 
-/// Rounding of 20 alternatives together: probabilities that add up to more than 1 by more than this are no
-/// distribution (bfloat16 log-softmax is good to about 0.4 % of each).
-const TOTAL_ROUNDING: f64 = 0.05;
+/// A sampled token that isn't among the alternatives joins them if all add up to at most this: 1, and what rounding may
+/// add (servers round log-probabilities to two or three digits, and half-precision ones are good to about 1 %).
+const TOTAL_LIMIT: f64 = 1.1;
 
 /// Comparisons with [`MINIMUM_LETTER_MASS`] forgive what `exp(ln(0.5))` may lose.
 const MASS_ROUNDING: f64 = 1e-9;
@@ -18,8 +18,9 @@ const MASS_ROUNDING: f64 = 1e-9;
 ///
 /// `prefix` is the part of the sampled token that still belongs to the tag. The sampled token joins the alternatives
 /// when it isn't among them, unless the sum then exceeds 1 (a constrained server draws from another distribution than
-/// it shows). Entries with the same token and the same log-probability are one entry. The order of the alternatives
-/// doesn't matter. Missing log-probabilities are skipped: what they hold is missing from the letter mass.
+/// it shows). Entries with the same token and the same log-probability are one entry. Alternatives that add up to more
+/// than 1 are taken as weights, and the letter mass is the letters' share. The order of the alternatives doesn't matter.
+/// Missing log-probabilities are skipped: what they hold is missing from the letter mass.
 pub fn read_position(
     sampled: Alternative<'_>,
     alternatives: &[Alternative<'_>],
@@ -43,14 +44,15 @@ pub fn read_position(
             .then_with(|| a.token.cmp(b.token))
     });
     entries.dedup_by(|a, b| a.logprob == b.logprob && a.token == b.token);
-    let total: f64 = entries.iter().map(|e| e.logprob.exp()).sum();
-    if total == 0.0 || total > 1.0 + TOTAL_ROUNDING {
+    let mut total: f64 = entries.iter().map(|e| e.logprob.exp()).sum();
+    if total == 0.0 {
         return Outcome::NoLogprobs;
     }
     let joins = sampled.logprob <= LOGPROB_ROUNDING
-        && total + sampled.logprob.min(0.0).exp() <= 1.0 + TOTAL_ROUNDING
+        && total + sampled.logprob.min(0.0).exp() <= TOTAL_LIMIT
         && !alternatives.iter().any(|a| a.token == sampled.token);
     if joins {
+        total += sampled.logprob.min(0.0).exp();
         entries.push(Alternative {
             token: sampled.token,
             logprob: sampled.logprob.min(0.0),
@@ -76,7 +78,7 @@ pub fn read_position(
     }
     let mut scaled = letters.map(|l| (l - highest).exp());
     let sum: f64 = scaled.iter().sum();
-    let mass = (highest.exp() * sum).min(1.0);
+    let mass = (highest.exp() * sum / total.max(1.0)).min(1.0);
     if mass < MINIMUM_LETTER_MASS - MASS_ROUNDING {
         return Outcome::LowLetterMass(mass);
     }
