@@ -28,7 +28,7 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^\/budget\/(\w+)$/, "--budget-$1"],
   [/^\/judge\/maxTokens$/, "--max-tokens"],
   [/^\/judge\/profile$/, "--judge"],
-  [/^\/judge\/(\w+)$/, "--$1"],
+  [/^\/judge\/([a-z]+)$/, "--$1"],
   [/^\/groundTruthNote$/, "--note"],
   [/^\/deadlineMs$/, "--deadline"],
   [/^\/(criteria|judge|images)(?:\/.*)?$/, "--$1"],

@@ -72,9 +72,10 @@ export function unscoredText(
   const list = [...reasons].map(([reason, { count, detail }]) =>
     `${reason} (${count}${detail ? `, for example: ${fit(oneLine(detail), 100)}` : ""})`
   );
-  return `${parts.length}${
-    total === null ? "" : ` of ${total}`
-  } scores are missing and left out of all means: ${list.join("; ")}`;
+  const which = total === null
+    ? plural(parts.length, "score")
+    : `${parts.length} of ${plural(total, "score")}`;
+  return `${which} missing and left out of all means: ${list.join("; ")}`;
 }
 
 /** Scores without a number. */
@@ -92,7 +93,8 @@ export function footLines(
   print: Print,
 ): readonly string[] {
   const { style, columns } = print;
-  const lines = [style.dim("Used   ") + usageLine(result.usage, result.judge.kind)];
+  const used = wrap(`Used   ${usageLine(result.usage, result.judge.kind)}`, columns, "       ");
+  const lines = [style.dim(used.slice(0, 7)) + used.slice(7)];
   const weak = Object.entries(result.channels).filter(([channel, n]) =>
     channel !== "logprobs" && (n ?? 0) > 0
   );

@@ -39,7 +39,7 @@ const LATER = ["session", "best-of-n", "gate", "tracker", "bench", "eval", "deci
 
 /** The list of commands. */
 export function overview(): string {
-  return `Assay judges the work of AI agents by reading a judge's distribution over grades.
+  return `Assay judges the work of AI agents by a judge's distribution over its grades.
 
 Usage: deno task assay COMMAND [arguments] [options]
 

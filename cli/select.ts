@@ -84,7 +84,7 @@ export function selectLines(
   const upstream = result.mode === "upstream";
   const rows = result.ranking.map((entry, rank) => [
     String(rank + 1),
-    candidateName(entry, inputs),
+    candidateName(entry, inputs) + sameAs(entry, result),
     ...(upstream
       ? []
       : [percent(entry.probabilityBest), signed(entry.strength, 3), number(entry.standardError, 3)]),
@@ -119,15 +119,19 @@ export function selectLines(
   }
   if (hasReward) lines.push(rewardLine(result, inputs));
   if (!print.quiet) lines.push("", style.dim(wrap(explanation(upstream, hasAgreement, hasReward), columns)));
-  const total = result.criteria.reduce((sum, { scored, unscored }) => sum + scored + unscored, 0);
-  const missing = unscoredText(result.unscoredParts, total === 0 ? null : total);
+  const missing = unscoredText(result.unscoredParts, null);
   return [...lines, ...footLines(result, missing, notes, print)];
 }
 
-function candidateName({ index, identicalTo }: RankingEntry, inputs: readonly Input[]): string {
-  const name = escapeText(inputs[index]?.id ?? `candidate ${index + 1}`);
-  if (identicalTo === undefined) return name;
-  return `${name} (same as ${escapeText(inputs[identicalTo]?.id ?? `candidate ${identicalTo + 1}`)})`;
+function candidateName({ index }: RankingEntry, inputs: readonly Input[]): string {
+  return escapeText(inputs[index]?.id ?? `candidate ${index + 1}`);
+}
+
+/** By its rank: a name would have to be cut. */
+function sameAs({ identicalTo }: RankingEntry, { ranking }: SelectResult): string {
+  return identicalTo === undefined
+    ? ""
+    : ` (= ${ranking.findIndex(({ index }) => index === identicalTo) + 1})`;
 }
 
 function percent(value: number | null): string {
@@ -185,13 +189,13 @@ function selectSvg(result: SelectResult, inputs: readonly Input[]): string {
     result.ranking.map((entry) => ({
       label: candidateName(entry, inputs),
       value: upstream ? entry.winRate : entry.probabilityBest,
-      note: hasRewardNote(inputs[entry.index]),
+      note: rewardNote(inputs[entry.index]),
       marked: entry.index === result.best,
     })),
   );
 }
 
-function hasRewardNote(input: Input | undefined): string {
+function rewardNote(input: Input | undefined): string {
   const reward = input?.transcript.reward ?? null;
   return reward === null ? "" : `reward ${rewardText(reward)}`;
 }

@@ -8,7 +8,7 @@ import { optionHelp, type OptionName, PLACE_OPTIONS, PRINT_OPTIONS, VERB_OPTIONS
 import { footLines, headLines, type Print } from "./report.ts";
 import { readImages, sharedFields } from "./request.ts";
 import { curveSvg, writeSvg } from "./svg.ts";
-import { number, table } from "./table.ts";
+import { number, plural, table } from "./table.ts";
 import { escapeText, fit, wrap } from "./text.ts";
 
 const OWN: readonly OptionName[] = ["causal", "checkpoints", "svg"];
@@ -138,6 +138,8 @@ export function trackLines(
   }
   const missing = result.curve.reduce((sum, { unscored }) => sum + unscored, 0);
   const total = result.curve.reduce((sum, { scored, unscored }) => sum + scored + unscored, 0);
-  const text = missing === 0 ? null : `${missing} of ${total} scores are missing and left out of the means`;
+  const text = missing === 0
+    ? null
+    : `${missing} of ${plural(total, "score")} missing and left out of all means`;
   return [...lines, ...footLines(result, text, notes, print)];
 }

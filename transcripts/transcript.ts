@@ -97,15 +97,18 @@ function readValue(value: unknown, source: Source): Transcript {
       `this JSON is no trajectory: expected an object or an array of messages, found ${jsonKind(value)}`,
     );
   }
-  const record = value;
-  const outer = { record };
-  if (record.trajectory !== undefined) {
+  // JSON Lines of one line.
+  if (typeof value.role === "string" && !isTrajectoryRecord(value)) {
+    return assemble(readChat([value], source), source);
+  }
+  const outer = { record: value };
+  if (value.trajectory !== undefined) {
     return assemble(
-      { ...readBody(record.trajectory, { ...source, pointer: "/trajectory" }), ...outer },
+      { ...readBody(value.trajectory, { ...source, pointer: "/trajectory" }), ...outer },
       source,
     );
   }
-  return assemble({ ...readBody(record, source), ...outer }, source);
+  return assemble({ ...readBody(value, source), ...outer }, source);
 }
 
 /** A trajectory proper: ATIF steps, messages, text, or steps as text. */

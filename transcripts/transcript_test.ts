@@ -91,6 +91,11 @@ Deno.test("readTranscript() keeps an observation that answers no call", () => {
   assertEquals(messages[1], { role: "user", content: "tick" });
 });
 
+Deno.test("readTranscript() reads a single message on a single line", () => {
+  assertEquals(read('{"role":"assistant","content":"hi"}\n', "a.jsonl").trajectory.messages!.length, 1);
+  refuses('{"role":"user","content":"hi"}', "nothing to judge", "a.jsonl");
+});
+
 Deno.test("readTranscript() leaves the task in for the verifier to drop where it would drop another user message", () => {
   const early = [{ role: "user", content: "Task." }, { role: "user", content: "And quickly." }, {
     role: "assistant",
