@@ -61,19 +61,29 @@ export function agreement(task: string, texts: readonly string[]): readonly Agre
   const distinct = [...new Set(texts)];
   if (distinct.length < 3) return null;
   const all = overlaps(task, distinct);
-  const spreads = EVIDENCE_WEIGHTS.list.groups.agreement?.features ?? {};
-  const names = ["agree_cmd", "agree_out", "agree_all"] as const;
+  const standardized = standardizeOverlaps(all);
   const results = new Map<string, Agreement>();
-  const averages = names.map((name) => all.reduce((sum, one) => sum + one[name], 0) / all.length);
-  all.forEach((one, i) => {
-    let standardized = 0;
-    names.forEach((name, k) => {
-      const distance = (one[name] - averages[k]!) / (spreads[name]?.[1] ?? 1);
-      standardized += Math.max(-CLIP, Math.min(CLIP, distance)) / names.length;
-    });
-    results.set(distinct[i]!, { mean: (one.agree_cmd + one.agree_out) / 2, standardized });
+  distinct.forEach((text, i) => {
+    const { agree_cmd, agree_out } = all[i]!;
+    results.set(text, { mean: (agree_cmd + agree_out) / 2, standardized: standardized[i]! });
   });
   return texts.map((text) => results.get(text)!);
+}
+
+const OVERLAPS = ["agree_cmd", "agree_out", "agree_all"] as const;
+
+/** {@linkcode Agreement.standardized} of each candidate, from the overlaps of all. */
+export function standardizeOverlaps(all: readonly Overlaps[]): readonly number[] {
+  const spreads = EVIDENCE_WEIGHTS.list.groups.agreement?.features ?? {};
+  const scores = all.map(() => 0);
+  for (const name of OVERLAPS) {
+    const average = all.reduce((sum, one) => sum + one[name], 0) / all.length;
+    all.forEach((one, i) => {
+      const distance = (one[name] - average) / (spreads[name]?.[1] ?? 1);
+      scores[i]! += Math.max(-CLIP, Math.min(CLIP, distance)) / OVERLAPS.length;
+    });
+  }
+  return scores;
 }
 
 /** The three overlaps of each text with the others, copies counted as they come. */

@@ -2,15 +2,20 @@
  * The embedded judge against exact results of the reference implementation: once with the weights that ship, and once
  * with the reference's own 20-feature weights, so that the code is shown to be driven by the data.
  *
+ * And the features of real runs, from their files through the transcript readers and the renderer, against the published
+ * numbers.
+ *
  * The texts of the shipped fixture hold what differs between regular expression dialects (code points beyond 16 bits,
  * Unicode spaces and line separators, cut JSON envelopes, in-place edits).
  *
  * @module
  */
-import { assertAlmostEquals, assertEquals } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import shippedResults from "../../verifier/judges/evidence/__fixtures__/reference_results.json" with {
   type: "json",
 };
+import { readTranscript } from "../../transcripts/transcript.ts";
+import { normalizeTrajectory } from "../../verifier/trajectory.ts";
 import { overlaps } from "../../verifier/agreement.ts";
 import {
   type FeatureName,
@@ -143,6 +148,59 @@ for (
       letterDistribution(score, spread).forEach((value, i) => assertAlmostEquals(value, p[i]!, TOLERANCE));
     }
   });
+}
+
+Deno.test({
+  name:
+    `features and overlaps of 400 real runs equal the published numbers, from file to rendered text${note}`,
+  ignore: missing,
+  fn: async () => {
+    const published = await publishedFeatures();
+    // In these files two host names were replaced, so their numbers differ a little.
+    const readme = await Deno.readTextFile(new URL("data/README.md", shared));
+    const changed = new Set([...readme.matchAll(/^- (terminal_bench_\S+)$/gm)].map((match) => match[1]!));
+    assert(changed.size > 0);
+    let runs = 0;
+    for (const set of ["2.0", "2.1"]) {
+      const directory = new URL(`data/terminal_bench_${set}/`, shared);
+      for await (const { name: task, isDirectory } of Deno.readDir(directory)) {
+        if (!isDirectory) continue;
+        const folder = new URL(`${task}/`, directory);
+        const names = [...Deno.readDirSync(folder)].map(({ name }) => name.replace("_trajectory.json", ""));
+        const transcripts = names.map((name) => {
+          const file = `${name}_trajectory.json`;
+          return readTranscript(Deno.readFileSync(new URL(file, folder)), file);
+        });
+        const texts = transcripts.map(({ trajectory }) =>
+          normalizeTrajectory(trajectory, "/trajectory").text
+        );
+        const instruction = transcripts[0]?.task ?? "";
+        const agreed = overlaps(instruction, texts);
+        const isChanged = (name: string) => changed.has(`terminal_bench_${set}/${task}/${name}`);
+        names.forEach((name, i) => {
+          if (isChanged(name)) return;
+          runs++;
+          const own = features(readSteps(texts[i]!), readRequirements(instruction));
+          const actual = { ...own, ...(names.some(isChanged) ? {} : agreed[i]) };
+          const expected = published.get(`${set}/${name}`)!;
+          for (const [feature, value] of Object.entries(actual)) {
+            const rounded = expected[feature as FeatureName]!;
+            // Published with six decimals.
+            assertAlmostEquals(value, rounded, 0.6e-6, `${name}: ${feature} ${value} is not ${rounded}`);
+          }
+        });
+      }
+    }
+    assert(runs > 400, `${runs} runs`);
+  },
+});
+
+/** Numbers of whole runs by set and trial. */
+async function publishedFeatures(): Promise<ReadonlyMap<string, Features>> {
+  const file = await Deno.open(new URL("tools/evidence/features.json.gz", shared));
+  const text = await new Response(file.readable.pipeThrough(new DecompressionStream("gzip"))).text();
+  const rows = JSON.parse(text) as readonly { set: string; trial: string; q: number; f: Features }[];
+  return new Map(rows.filter(({ q }) => q === 1).map(({ set, trial, f }) => [`${set}/${trial}`, f]));
 }
 
 function featuresOf(results: Results, trace: string): Features {

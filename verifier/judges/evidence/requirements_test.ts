@@ -47,7 +47,7 @@ Deno.test("readRequirements() finds the paths that the pattern finds", () => {
 
 Deno.test("readRequirements() reads a huge task once and keeps a bounded number of literals", () => {
   for (const piece of ["a-", "/a", "a.", "`", '"', "\n", "- ", "1.", "aA"]) {
-    assert(readRequirements(piece.repeat(4_000_000 / piece.length)).all.size <= MOST_LITERALS);
+    assert(readRequirements(piece.repeat(1_000_000 / piece.length)).all.size <= MOST_LITERALS);
   }
   const many = Array.from({ length: 5000 }, (_, i) => `/dir/file${i}`).join(" ");
   assertEquals(readRequirements(many).paths.size, MOST_LITERALS);
