@@ -135,7 +135,11 @@ export function createScorer(options: ScorerOptions): Scorer {
     if (refusedKey !== null) {
       return failed(job, { ...refusedKey, detail: "not sent: the judge has refused the key" });
     }
-    const context: JudgeContext = { signal: slot.signal, onAttempt: (used) => meter.attempt(used) };
+    const context: JudgeContext = {
+      signal: slot.signal,
+      onAttempt: (used) => meter.attempt(used),
+      onRateLimited: () => slot.rateLimited(),
+    };
     const base: JudgeRequest = {
       prefix: job.prefix.text,
       suffix: job.suffix,

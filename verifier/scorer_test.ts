@@ -143,6 +143,20 @@ Deno.test("a rate-limited call halves the pool", async () => {
   assertEquals(environment.scheduler.status()[0]?.limit, 4);
 });
 
+Deno.test("a 429 that is retried halves the pool before the retries are used up", async () => {
+  const judge = fakeJudge({
+    concurrency: 8,
+    answer: (request, { onRateLimited }) => {
+      onRateLimited?.(1000);
+      onRateLimited?.(1000);
+      return answerWith(request.tags, [0.5, 0.5]);
+    },
+  });
+  const { scorer, environment } = setup(judge);
+  assertEquals(reasons((await scorer.score(JOB)).scores), ["logprobs", "logprobs"]);
+  assertEquals(environment.scheduler.status()[0]?.limit, 4);
+});
+
 Deno.test("once the key is refused no further call is sent", async () => {
   const judge = fakeJudge({ answer: () => Promise.reject(new JudgeError("unauthorized", "401")) });
   const { scorer } = setup(judge);
