@@ -22,18 +22,24 @@ export {
 export { criterionIds, parseRubricMarkdown } from "./core/rubric.ts";
 export {
   decodeLetter,
+  decoderVersion,
   decodeText,
   decodeTokens,
   type Direction,
   MINIMUM_LETTER_MASS,
 } from "./core/decode.ts";
 export {
+  type JudgedPair,
   type Pair,
   pivotPairs,
   ringPairs,
   roundRobinPairs,
   shuffledIndices,
+  type Standings,
   upstreamPivotRound,
+  upstreamPivots,
   upstreamRing,
+  upstreamRings,
+  upstreamStandings,
 } from "./core/schedule.ts";
 export { type Observation, probabilityRight, rate, type Rating } from "./core/rating.ts";

@@ -75,6 +75,11 @@ export function pairwiseSuffix(criterion: string): string;
 export function parseRubric(markdown: string): string;
 
 /**
+ * See `schedule::pivot_pairs`.
+ */
+export function pivotPairs(count: number, pivots: Float64Array | number[], bought: Float64Array | number[]): Uint32Array;
+
+/**
  * JSON of `ProgressOptions` in, JSON of `ProgressFrame` out.
  */
 export function progressFrame(options: string): string;
@@ -98,3 +103,38 @@ export function quoteMarkers(text: string): string;
  * JSON array of steps in, JSON array of texts out.
  */
 export function renderSteps(steps: string, first_number: number): string;
+
+/**
+ * See `schedule::ring_pairs`.
+ */
+export function ringPairs(count: number, seed: number): Uint32Array;
+
+/**
+ * See `schedule::round_robin_pairs`.
+ */
+export function roundRobinPairs(count: number, seed: number): Uint32Array;
+
+/**
+ * See `schedule::shuffled_indices`.
+ */
+export function shuffledIndices(count: number, seed: number): Uint32Array;
+
+/**
+ * See `schedule::upstream_pivot_round`.
+ */
+export function upstreamPivotRound(count: number, pivots: Float64Array | number[]): Uint32Array;
+
+/**
+ * See `schedule::upstream_pivots`, from wins and games as `upstreamStandings` gives them.
+ */
+export function upstreamPivots(wins: Float64Array | number[], games: Float64Array | number[], pivots: number): Uint32Array;
+
+/**
+ * See `schedule::upstream_rings`; the rings one behind the other.
+ */
+export function upstreamRings(counts: Float64Array | number[], seed: number): Uint32Array;
+
+/**
+ * See `schedule::upstream_standings`: the wins, then the games. Rewards cross like pairs.
+ */
+export function upstreamStandings(count: number, pairs: Float64Array | number[], rewards: Float64Array | number[]): Float64Array;

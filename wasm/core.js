@@ -359,6 +359,37 @@ export function parseRubric(markdown) {
 }
 
 /**
+ * See `schedule::pivot_pairs`.
+ * @param {number} count
+ * @param {Float64Array | number[]} pivots
+ * @param {Float64Array | number[]} bought
+ * @returns {Uint32Array}
+ */
+export function pivotPairs(count, pivots, bought) {
+    const val3 = +count;
+    let ptr0, len0, ptr1, len1;
+    try {
+        ptr0 = passArrayF64ToWasm0(pivots, wasm.__wbindgen_malloc);
+        len0 = WASM_VECTOR_LEN;
+        ptr1 = passArrayF64ToWasm0(bought, wasm.__wbindgen_malloc);
+        len1 = WASM_VECTOR_LEN;
+    } catch (e) {
+        if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+        if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 8, 8); }
+        throw e;
+    }
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.pivotPairs(val3, ptr0, len0, ptr1, len1);
+    if (ret[3]) {
+        throw takeFromExternrefTable0(ret[2]);
+    }
+    var v4 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+    return v4;
+}
+
+/**
  * JSON of `ProgressOptions` in, JSON of `ProgressFrame` out.
  * @param {string} options
  * @returns {string}
@@ -490,6 +521,164 @@ export function renderSteps(steps, first_number) {
         __wbg_call_guard();
         wasm.__wbindgen_free(deferred4_0, deferred4_1, 1);
     }
+}
+
+/**
+ * See `schedule::ring_pairs`.
+ * @param {number} count
+ * @param {number} seed
+ * @returns {Uint32Array}
+ */
+export function ringPairs(count, seed) {
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.ringPairs(count, seed);
+    if (ret[3]) {
+        throw takeFromExternrefTable0(ret[2]);
+    }
+    var v1 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+    return v1;
+}
+
+/**
+ * See `schedule::round_robin_pairs`.
+ * @param {number} count
+ * @param {number} seed
+ * @returns {Uint32Array}
+ */
+export function roundRobinPairs(count, seed) {
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.roundRobinPairs(count, seed);
+    if (ret[3]) {
+        throw takeFromExternrefTable0(ret[2]);
+    }
+    var v1 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+    return v1;
+}
+
+/**
+ * See `schedule::shuffled_indices`.
+ * @param {number} count
+ * @param {number} seed
+ * @returns {Uint32Array}
+ */
+export function shuffledIndices(count, seed) {
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.shuffledIndices(count, seed);
+    if (ret[3]) {
+        throw takeFromExternrefTable0(ret[2]);
+    }
+    var v1 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+    return v1;
+}
+
+/**
+ * See `schedule::upstream_pivot_round`.
+ * @param {number} count
+ * @param {Float64Array | number[]} pivots
+ * @returns {Uint32Array}
+ */
+export function upstreamPivotRound(count, pivots) {
+    const val2 = +count;
+    const ptr0 = passArrayF64ToWasm0(pivots, wasm.__wbindgen_malloc);
+    const len0 = WASM_VECTOR_LEN;
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.upstreamPivotRound(val2, ptr0, len0);
+    if (ret[3]) {
+        throw takeFromExternrefTable0(ret[2]);
+    }
+    var v3 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+    return v3;
+}
+
+/**
+ * See `schedule::upstream_pivots`, from wins and games as `upstreamStandings` gives them.
+ * @param {Float64Array | number[]} wins
+ * @param {Float64Array | number[]} games
+ * @param {number} pivots
+ * @returns {Uint32Array}
+ */
+export function upstreamPivots(wins, games, pivots) {
+    const val3 = +pivots;
+    let ptr0, len0, ptr1, len1;
+    try {
+        ptr0 = passArrayF64ToWasm0(wins, wasm.__wbindgen_malloc);
+        len0 = WASM_VECTOR_LEN;
+        ptr1 = passArrayF64ToWasm0(games, wasm.__wbindgen_malloc);
+        len1 = WASM_VECTOR_LEN;
+    } catch (e) {
+        if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+        if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 8, 8); }
+        throw e;
+    }
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.upstreamPivots(ptr0, len0, ptr1, len1, val3);
+    if (ret[3]) {
+        throw takeFromExternrefTable0(ret[2]);
+    }
+    var v4 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+    return v4;
+}
+
+/**
+ * See `schedule::upstream_rings`; the rings one behind the other.
+ * @param {Float64Array | number[]} counts
+ * @param {number} seed
+ * @returns {Uint32Array}
+ */
+export function upstreamRings(counts, seed) {
+    const val2 = +seed;
+    const ptr0 = passArrayF64ToWasm0(counts, wasm.__wbindgen_malloc);
+    const len0 = WASM_VECTOR_LEN;
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.upstreamRings(ptr0, len0, val2);
+    if (ret[3]) {
+        throw takeFromExternrefTable0(ret[2]);
+    }
+    var v3 = getArrayU32FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 4, 4);
+    return v3;
+}
+
+/**
+ * See `schedule::upstream_standings`: the wins, then the games. Rewards cross like pairs.
+ * @param {number} count
+ * @param {Float64Array | number[]} pairs
+ * @param {Float64Array | number[]} rewards
+ * @returns {Float64Array}
+ */
+export function upstreamStandings(count, pairs, rewards) {
+    const val3 = +count;
+    let ptr0, len0, ptr1, len1;
+    try {
+        ptr0 = passArrayF64ToWasm0(pairs, wasm.__wbindgen_malloc);
+        len0 = WASM_VECTOR_LEN;
+        ptr1 = passArrayF64ToWasm0(rewards, wasm.__wbindgen_malloc);
+        len1 = WASM_VECTOR_LEN;
+    } catch (e) {
+        if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+        if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 8, 8); }
+        throw e;
+    }
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.upstreamStandings(val3, ptr0, len0, ptr1, len1);
+    if (ret[3]) {
+        throw takeFromExternrefTable0(ret[2]);
+    }
+    var v4 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
+    return v4;
 }
 function __wbg_get_imports() {
     const import0 = {
