@@ -12,12 +12,15 @@
  * @module
  */
 import { keyBytes, lifetime, pageSize, prefixBytes, prefixEnd } from "./keys.ts";
+import { GroupCommit } from "./deno_kv_commits.ts";
 import { type Entry, type PutOptions, type Store, StoreError } from "./store.ts";
 
 /** Largest value in one piece and size of a chunk; the backend's own limit is 65,536. */
 const PIECE = 64_000;
 /** Chunks per atomic write: 10 x 64,000 bytes stay below 800 KiB; also the most keys of one `getMany`. */
 const BATCH = 10;
+/** Upper bound of an entry without its value: key, description, mark. */
+const ENTRY_BYTES = 2000;
 /** Loose chunks older than this belong to no living write. */
 const LOOSE_FOR_MS = 3_600_000;
 /** Reads and writes are tried this often when others change the key in between. */
@@ -54,10 +57,12 @@ export async function openDenoKvStore(path: string): Promise<Store> {
 class DenoKvStore implements Store {
   readonly kind = "deno-kv";
   readonly #kv: Deno.Kv;
+  readonly #commits: GroupCommit;
   #closed = false;
 
   constructor(kv: Deno.Kv) {
     this.#kv = kv;
+    this.#commits = new GroupCommit(kv);
   }
 
   async get(key: string): Promise<Entry | null> {
@@ -84,9 +89,10 @@ class DenoKvStore implements Store {
     });
   }
 
-  async put(key: string, value: Uint8Array, options: PutOptions = {}): Promise<string | null> {
+  async put(key: string, bytes: Uint8Array, options: PutOptions = {}): Promise<string | null> {
     const name = keyBytes(key);
     const lives = lifetime(options.expiresInMs);
+    const value = bytes.slice(); // the caller may change its array while this waits
     return await guard("put", async () => {
       // Learn early that the condition doesn't hold: before megabytes are written for nothing.
       if (options.ifVersion !== undefined && !(await this.#holds(name, options.ifVersion))) return null;
@@ -104,15 +110,21 @@ class DenoKvStore implements Store {
           write: written?.write ?? null,
           expiresAt: lives === null ? null : Date.now() + lives,
         };
-        const atomic = this.#kv.atomic().check({ key: ["entry", name], versionstamp: old.versionstamp })
-          .set(["entry", name], description, expiry);
-        if (written === null) atomic.set(["value", name], value, expiry);
-        else {
-          atomic.delete(["value", name]).check({ key: ["loose", written.write], versionstamp: written.mark })
-            .delete(["loose", written.write]);
-        }
-        const replaced = this.#markLoose(atomic, old.value);
-        const commit = await atomic.commit();
+        const replaced = looseOf(old.value);
+        const commit = await this.#commits.commit({
+          name: key,
+          bytes: (written === null ? value.length : 0) + ENTRY_BYTES,
+          checks: [
+            { key: ["entry", name], versionstamp: old.versionstamp },
+            ...(written === null ? [] : [{ key: ["loose", written.write], versionstamp: written.mark }]),
+          ],
+          apply: (atomic) => {
+            atomic.set(["entry", name], description, expiry);
+            if (written === null) atomic.set(["value", name], value, expiry);
+            else atomic.delete(["value", name]).delete(["loose", written.write]);
+            markLoose(atomic, replaced);
+          },
+        });
         if (commit.ok) {
           if (replaced !== null) await this.#drop(replaced.write, replaced.chunks);
           return commit.versionstamp;
@@ -137,9 +149,17 @@ class DenoKvStore implements Store {
         const version = isLive(old.value) ? old.versionstamp : null;
         if (options.ifVersion !== undefined && version !== options.ifVersion) return false;
         if (old.versionstamp === null) return true;
-        const atomic = this.#kv.atomic().check(old).delete(["entry", name]).delete(["value", name]);
-        const replaced = this.#markLoose(atomic, old.value);
-        if ((await atomic.commit()).ok) {
+        const replaced = looseOf(old.value);
+        const commit = await this.#commits.commit({
+          name: key,
+          bytes: ENTRY_BYTES,
+          checks: [old],
+          apply: (atomic) => {
+            atomic.delete(["entry", name]).delete(["value", name]);
+            markLoose(atomic, replaced);
+          },
+        });
+        if (commit.ok) {
           if (replaced !== null) await this.#drop(replaced.write, replaced.chunks);
           return true;
         }
@@ -233,14 +253,6 @@ class DenoKvStore implements Store {
     return { write, chunks, mark: mark.versionstamp };
   }
 
-  /** Adds to `atomic` that the chunks of a description become loose. */
-  #markLoose(atomic: Deno.AtomicOperation, old: Description | null) {
-    if (old === null || old.write === null) return null;
-    const chunks = Math.ceil(old.bytes / PIECE);
-    atomic.set(["loose", old.write], { chunks, since: Date.now() } satisfies Loose);
-    return { write: old.write, chunks };
-  }
-
   async #drop(write: string, chunks: number): Promise<void> {
     for (let first = 0; first < chunks; first += 500) {
       const atomic = this.#kv.atomic();
@@ -249,6 +261,17 @@ class DenoKvStore implements Store {
     }
     await this.#kv.delete(["loose", write]);
   }
+}
+
+/** The chunks that become loose when an entry is replaced or removed; `null` when its value is in one piece. */
+function looseOf(old: Description | null): { readonly write: string; readonly chunks: number } | null {
+  if (old === null || old.write === null) return null;
+  return { write: old.write, chunks: Math.ceil(old.bytes / PIECE) };
+}
+
+function markLoose(atomic: Deno.AtomicOperation, chunks: ReturnType<typeof looseOf>): void {
+  if (chunks === null) return;
+  atomic.set(["loose", chunks.write], { chunks: chunks.chunks, since: Date.now() } satisfies Loose);
 }
 
 /** Whether there is an entry that hasn't expired: the backend removes expired ones late. */
