@@ -7,22 +7,20 @@
 import type { z } from "zod";
 import {
   documentSchema,
-  FAMILIES,
-  type Family,
   JUDGE_SCHEMAS,
   type JudgeProfile,
   type ServerConfig,
   type StoreConfig,
 } from "./config_schema.ts";
-import { AssayError, type FieldError, showValue } from "./errors.ts";
+import { parseDocument } from "./config_text.ts";
+import { Faults, MAXIMUM_FAULTS } from "./config_faults.ts";
+import { documentFromEnvironment, type ReadEnvironment, STAND_INS } from "./config_environment.ts";
+import { AssayError } from "./errors.ts";
 import { parseAllowedBackend } from "./judges/allowed_backends.ts";
-import { redact } from "./redact.ts";
 import { fieldErrors, jsonPointer, nearestName } from "./request_errors.ts";
 
 export type { JudgeProfile, ServerConfig, StoreConfig } from "./config_schema.ts";
-
-/** Reads one environment variable; an unset or empty one is `undefined` or `""`, which mean the same here. */
-export type ReadEnvironment = (name: string) => string | undefined;
+export { familyOf, type ReadEnvironment } from "./config_environment.ts";
 
 /** A checked configuration with every default filled in. */
 export interface Config {
@@ -48,18 +46,7 @@ export interface ConfigSource {
   readonly defaultStore?: StoreConfig;
 }
 
-const MAXIMUM_ERRORS = 50;
 const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-/** Read only where there is no document. */
-const STAND_INS = [
-  "ASSAY_JUDGE_BASE_URL",
-  "ASSAY_JUDGE_MODEL",
-  "ASSAY_JUDGE_API_KEY",
-  "ASSAY_JUDGE_FAMILY",
-  "ASSAY_TOKEN",
-  "ASSAY_STORE",
-  "ASSAY_ALLOW_REQUEST_BACKENDS",
-];
 
 /**
  * Checks the document, or builds one from the environment, or gives the embedded default (judge `evidence`, loopback,
@@ -72,7 +59,9 @@ export function loadConfig(source: ConfigSource): Config {
   const env = (name: string): string | undefined => source.env(name)?.trim() || undefined;
   const faults = new Faults();
   const warnings: string[] = [];
-  const document = source.text === undefined ? documentFromEnvironment(env, faults) : parseText(source.text);
+  const document = source.text === undefined
+    ? documentFromEnvironment(env, faults)
+    : parseDocument(source.text);
   if (source.text !== undefined) {
     const unused = STAND_INS.filter((name) => env(name) !== undefined && !source.text?.includes(`"${name}"`));
     if (unused.length > 0) {
@@ -87,8 +76,8 @@ export function loadConfig(source: ConfigSource): Config {
   const judges = checkJudges(document, faults);
   const server = withListener(parsed?.server, env, faults);
   checkTokens(server, faults);
-  for (const [index, entry] of (parsed?.allowRequestBackends ?? []).entries()) {
-    if (parseAllowedBackend(entry) === null) {
+  for (const [index, entry] of (rawList(document, "allowRequestBackends")).entries()) {
+    if (typeof entry === "string" && parseAllowedBackend(entry) === null) {
       faults.add(
         ["allowRequestBackends", index],
         "must be host, host:port or http://host:port in canonical spelling",
@@ -96,7 +85,7 @@ export function loadConfig(source: ConfigSource): Config {
       );
     }
   }
-  const defaultJudge = chooseDefault(parsed?.defaultJudge, judges, faults);
+  const defaultJudge = chooseDefault(isRecord(document) ? document.defaultJudge : undefined, judges, faults);
   faults.throwIfAny(source.text === undefined ? "the environment" : "the configuration");
   if (parsed === null || server === null || defaultJudge === null) {
     throw new AssayError("internal", "unreachable");
@@ -134,107 +123,6 @@ export function readTokens(
   return tokens;
 }
 
-/** The family that a base URL's host gives away; `generic` where it doesn't. */
-export function familyOf(baseUrl: string): Family {
-  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : "";
-  if (host === "api.deepseek.com") return "deepseek";
-  if (host === "api.openai.com") return "openai";
-  if (host === "openrouter.ai") return "openrouter";
-  return "generic";
-}
-
-class Faults {
-  readonly #errors: FieldError[] = [];
-
-  add(path: readonly PropertyKey[], message: string, value?: unknown): void {
-    this.push({
-      path: jsonPointer(path),
-      message,
-      ...(value === undefined ? {} : { value: showValue(value) }),
-    });
-  }
-
-  push(error: FieldError): void {
-    // A pasted key must not travel on in the error about it.
-    const isSecret = /key|secret|token$|password|authorization/i.test(error.path) && !/Env$/.test(error.path);
-    const value = error.value === undefined || isSecret ? undefined : redact(error.value);
-    this.#errors.push({
-      path: error.path,
-      message: error.message,
-      ...(value === undefined ? {} : { value }),
-    });
-  }
-
-  throwIfAny(where: string): void {
-    if (this.#errors.length === 0) return;
-    const errors = this.#errors.slice(0, MAXIMUM_ERRORS);
-    const lines = errors.map((e) =>
-      `${e.path || "/"} ${e.message}${e.value === undefined ? "" : ` (value: ${e.value})`}`
-    );
-    throw new AssayError("invalid_request", `Cannot use ${where}:\n${lines.join("\n")}`, { errors });
-  }
-}
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch (cause) {
-    // V8 quotes the text around the fault, which may be a key: the position is enough.
-    const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec((cause as Error).message)?.[0] ??
-      "at its end";
-    throw new AssayError(
-      "invalid_json",
-      `Cannot read the configuration: it must be JSON, and it is not ${place}.`,
-    );
-  }
-}
-
-function documentFromEnvironment(env: ReadEnvironment, faults: Faults): Record<string, unknown> {
-  const document: Record<string, unknown> = {};
-  const baseUrl = env("ASSAY_JUDGE_BASE_URL");
-  const model = env("ASSAY_JUDGE_MODEL");
-  const family = env("ASSAY_JUDGE_FAMILY");
-  const hasKey = env("ASSAY_JUDGE_API_KEY") !== undefined;
-  if (baseUrl !== undefined || model !== undefined || family !== undefined || hasKey) {
-    if (baseUrl === undefined) {
-      faults.add(["ASSAY_JUDGE_BASE_URL"], "must be set along with the other ASSAY_JUDGE_ variables");
-    }
-    if (model === undefined) {
-      faults.add(["ASSAY_JUDGE_MODEL"], "must be set along with the other ASSAY_JUDGE_ variables");
-    }
-    if (family !== undefined && !(FAMILIES as readonly string[]).includes(family)) {
-      faults.add(["ASSAY_JUDGE_FAMILY"], `must be one of ${FAMILIES.join(", ")}`, family);
-    } else if (baseUrl !== undefined && model !== undefined) {
-      document.judges = {
-        env: {
-          kind: "openai-compatible",
-          family: family ?? familyOf(baseUrl),
-          baseUrl,
-          model,
-          ...(hasKey ? { apiKeyEnv: "ASSAY_JUDGE_API_KEY" } : {}),
-        },
-      };
-      document.defaultJudge = "env";
-    }
-  }
-  if (env("ASSAY_TOKEN") !== undefined) {
-    document.server = { tokens: [{ name: "env", tokenEnv: "ASSAY_TOKEN" }] };
-  }
-  const store = env("ASSAY_STORE");
-  if (store !== undefined) {
-    document.store = store === "memory" || store === "cloudflare"
-      ? { kind: store }
-      : { kind: "deno-kv", path: store };
-  }
-  const allowed = env("ASSAY_ALLOW_REQUEST_BACKENDS");
-  if (allowed !== undefined) {
-    document.allowRequestBackends = allowed.split(",").map((entry) => entry.trim()).filter((entry) =>
-      entry !== ""
-    );
-  }
-  return document;
-}
-
 function checkWith<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -244,7 +132,7 @@ function checkWith<S extends z.ZodType>(
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const prefix = jsonPointer(path);
-  for (const error of fieldErrors(schema, value, result.error.issues, MAXIMUM_ERRORS).errors) {
+  for (const error of fieldErrors(schema, value, result.error.issues, MAXIMUM_FAULTS).errors) {
     faults.push({ ...error, path: prefix + error.path });
   }
   return null;
@@ -311,12 +199,18 @@ function checkJudges(document: unknown, faults: Faults): Record<string, JudgePro
   return judges;
 }
 
+function rawList(document: unknown, name: string): readonly unknown[] {
+  const list = isRecord(document) ? document[name] : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
 function chooseDefault(
-  named: string | undefined,
+  named: unknown,
   judges: Readonly<Record<string, JudgeProfile>>,
   faults: Faults,
 ): string | null {
   const names = Object.keys(judges);
+  if (named !== undefined && (typeof named !== "string" || named === "")) return null;
   if (named !== undefined) {
     if (Object.hasOwn(judges, named)) return named;
     const near = nearestName(named, names);

@@ -1,15 +1,14 @@
 /**
- * Counts what one request bought.
+ * What was bought: calls, attempts, tokens and money. What nobody knows is `null`, never zero.
  *
  * @module
  */
 import type { AnswerUsage, Price } from "./judges/judge.ts";
 import type { Usage } from "./types.ts";
 
-/** Adds up calls, attempts, tokens and money of one request. */
-export class UsageMeter {
-  readonly #price: Price | null;
-  readonly #usage: Usage = {
+/** Counts of nothing. */
+export function noUsage(): Usage {
+  return {
     calls: 0,
     attempts: 0,
     cacheHits: 0,
@@ -19,7 +18,28 @@ export class UsageMeter {
     reasoningTokens: 0,
     usd: 0,
   };
+}
 
+/** Sum of two counts; its money is `null` when either's is. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    calls: a.calls + b.calls,
+    attempts: a.attempts + b.attempts,
+    cacheHits: a.cacheHits + b.cacheHits,
+    inputTokens: a.inputTokens + b.inputTokens,
+    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    usd: a.usd === null || b.usd === null ? null : a.usd + b.usd,
+  };
+}
+
+/** Adds up what one judge was asked for in one request. */
+export class UsageMeter {
+  readonly #price: Price | null;
+  readonly #usage: Usage = noUsage();
+
+  /** @param price `null`: unknown, so that money is `null` as soon as anything was sent */
   constructor(price: Price | null) {
     this.#price = price;
   }
@@ -34,7 +54,7 @@ export class UsageMeter {
     this.#usage.cacheHits++;
   }
 
-  /** One attempt was sent; `null` when nobody knows what it used. */
+  /** One attempt was sent, failed ones and continuations included; `null` when nobody knows what it used. */
   attempt(used: AnswerUsage | null): void {
     const usage = this.#usage;
     usage.attempts++;
@@ -42,7 +62,7 @@ export class UsageMeter {
     usage.cachedInputTokens += used?.cachedInputTokens ?? 0;
     usage.outputTokens += used?.outputTokens ?? 0;
     usage.reasoningTokens += used?.reasoningTokens ?? 0;
-    const cost = costOf(used, this.#price);
+    const cost = costUsd(used, this.#price);
     usage.usd = usage.usd === null || cost === null ? null : usage.usd + cost;
   }
 
@@ -52,15 +72,19 @@ export class UsageMeter {
   }
 }
 
-/** Dollars of one attempt, or `null` when the price or a token count that it depends on is unknown. */
-export function costOf(used: AnswerUsage | null, price: Price | null): number | null {
+/**
+ * Dollars of one attempt: uncached input, cached input and output tokens (reasoning included) at their rates.
+ *
+ * @returns `null` when the price or a token count that it depends on is unknown; 0 for a judge that is free
+ */
+export function costUsd(used: AnswerUsage | null, price: Price | null): number | null {
   if (price === null) return null;
-  const free = price.inputPerMillion === 0 && price.cachedInputPerMillion === 0 &&
-    price.outputPerMillion === 0;
-  if (free) return 0;
+  const { inputPerMillion, cachedInputPerMillion, outputPerMillion } = price;
+  if (inputPerMillion === 0 && cachedInputPerMillion === 0 && outputPerMillion === 0) return 0;
   if (used === null || used.inputTokens === null || used.outputTokens === null) return null;
-  if (used.cachedInputTokens === null && price.cachedInputPerMillion !== price.inputPerMillion) return null;
+  if (used.cachedInputTokens === null && cachedInputPerMillion !== inputPerMillion) return null;
+  // A provider that counts more cached tokens than input tokens is not believed.
   const cached = Math.min(used.cachedInputTokens ?? 0, used.inputTokens);
-  return ((used.inputTokens - cached) * price.inputPerMillion + cached * price.cachedInputPerMillion +
-    used.outputTokens * price.outputPerMillion) / 1e6;
+  return ((used.inputTokens - cached) * inputPerMillion + cached * cachedInputPerMillion +
+    used.outputTokens * outputPerMillion) / 1e6;
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import { AssayError } from "../errors.ts";
+import { answerTokens } from "./answer_tokens.ts";
 import type { Judge, JudgeAnswer, JudgeRequest } from "./judge.ts";
 
 /** One recorded answer. In a file: one JSON object a line. */
@@ -126,7 +127,7 @@ function checkAnswer(value: unknown, path: string): JudgeAnswer | null {
   return {
     text: answer.text,
     reasoning: typeof answer.reasoning === "string" ? answer.reasoning : null,
-    tokens: answer.tokens as JudgeAnswer["tokens"],
+    tokens: answer.tokens === null ? null : answerTokens({ content: answer.tokens }),
     finishReason: finish,
     refused: answer.refused === true,
     model: typeof answer.model === "string" ? answer.model : "unknown",
