@@ -37,20 +37,17 @@ export function standardError(values: readonly number[]): number | null {
   return Math.sqrt(squares / (values.length - 1) / values.length);
 }
 
-/** `1 / (1 + exp(-x))`: the published reference's soft win of a reward difference. */
-export function sigmoid(x: number): number {
-  return 1 / (1 + Math.exp(-x));
-}
-
 /** The winner of two rewards, ties within `TIE_TOLERANCE`. */
 export function winnerOf(rewardA: number, rewardB: number): "A" | "B" | "tie" {
   if (Math.abs(rewardA - rewardB) <= TIE_TOLERANCE) return "tie";
   return rewardA > rewardB ? "A" : "B";
 }
 
-/** Mean 0 and (population) standard deviation 1; all zeros where the values don't differ. */
-export function standardised(values: readonly number[]): readonly number[] {
-  const centre = mean(values) ?? 0;
-  const deviation = Math.sqrt(mean(values.map((value) => (value - centre) ** 2)) ?? 0);
-  return values.map((value) => deviation > TIE_TOLERANCE ? (value - centre) / deviation : 0);
+/**
+ * Indices by falling value, ties (equal after rounding to `tolerance`) by rising index. Rounding instead of comparing
+ * differences keeps the order a total one.
+ */
+export function rankOrder(values: readonly number[], tolerance: number = TIE_TOLERANCE): readonly number[] {
+  const keys = values.map((value) => Math.round(value / tolerance));
+  return values.map((_, index) => index).sort((x, y) => (keys[y] ?? 0) - (keys[x] ?? 0) || x - y);
 }

@@ -13,7 +13,7 @@ import type { CompareRequest, SelectRequest, TrackRequest } from "./types.ts";
 export const MAXIMUM_CANDIDATES = 1000;
 /** Most steps, messages or checkpoints of one trajectory. */
 export const MAXIMUM_STEPS = 100_000;
-/** Most images of the task, of one trajectory and of one whole request. */
+/** Most images of the task, and of one trajectory. */
 export const MAXIMUM_IMAGES = 16;
 /** Most bytes of one image after decoding (20 MiB). */
 export const MAXIMUM_IMAGE_BYTES = 20 * 1024 * 1024;

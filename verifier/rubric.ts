@@ -18,6 +18,8 @@ export function builtInRubricNames(): readonly string[] {
   return [...BUILT_IN_RUBRICS.keys()];
 }
 
+const readBuiltIns = new Map<string, Rubric>();
+
 /**
  * A rubric from whatever form the request gave it in.
  *
@@ -45,7 +47,11 @@ function fromString(input: string, warnings: Warnings): Rubric {
   const text = input.replace(/^\ufeff/, "");
   const name = text.trim();
   const builtIn = BUILT_IN_RUBRICS.get(name);
-  if (builtIn !== undefined) return fromMarkdown(builtIn, name, new Warnings());
+  if (builtIn !== undefined) {
+    let rubric = readBuiltIns.get(name);
+    if (rubric === undefined) readBuiltIns.set(name, rubric = fromMarkdown(builtIn, name, new Warnings()));
+    return rubric;
+  }
   if (/^\s*[[{]/.test(text)) {
     let value: unknown;
     try {
@@ -107,7 +113,7 @@ function fromJson(value: unknown, name: string, warnings: Warnings): Rubric {
       if (key.trim() === "") throw AssayError.field(PATH, "must not have a criterion with a blank name", key);
       items.push({
         id: null,
-        name: cleanText(key, at, warnings).trim(),
+        name: oneLine(cleanText(key, at, warnings)),
         description: instruction(description, at, warnings),
         weight: 1,
       });
@@ -163,7 +169,7 @@ function readEntry(entry: unknown, at: string, warnings: Warnings): Item {
   const text = instruction(description, `${at}/description`, warnings);
   return {
     id: id ?? null,
-    name: name === undefined ? id ?? nameOf(text) : cleanText(name, `${at}/name`, warnings).trim(),
+    name: name === undefined ? id ?? nameOf(text) : oneLine(cleanText(name, `${at}/name`, warnings)),
     description: text,
     weight: weight === undefined ? 1 : readWeight(weight, `${at}/weight`),
   };
@@ -177,9 +183,14 @@ function instruction(value: unknown, at: string, warnings: Warnings): string {
   return cleanText(value, at, warnings).trim();
 }
 
+/** Names stand in a heading of the prompt. */
+function oneLine(text: string): string {
+  return text.trim().replace(/\s+/g, " ");
+}
+
 // A criterion given as one string has no heading of its own: its first words serve.
 function nameOf(description: string): string {
-  const line = description.split(/\r\n|\r|\n/, 1)[0] ?? "";
+  const line = oneLine(description.split(/\r\n|\r|\n/, 1)[0] ?? "");
   if (line.length <= 60) return line;
   const cut = line.slice(0, 60).toWellFormed();
   const space = cut.lastIndexOf(" ");

@@ -7,9 +7,15 @@ import { agreement, EVIDENCE_AGREEMENT_PRIOR } from "./agreement.ts";
 import { type Observation, probabilityRight, rate, type Rating } from "./core.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError } from "./errors.ts";
-import { TIE_TOLERANCE } from "./math.ts";
+import { rankOrder, TIE_TOLERANCE } from "./math.ts";
 import { checkBudget, checkContext } from "./plan.ts";
-import { firstRound, planSelect, secondRound, uniqueCandidates } from "./select_schedule.ts";
+import {
+  firstRound,
+  planSelect,
+  secondRound,
+  SOFT_WIN_TOLERANCE,
+  uniqueCandidates,
+} from "./select_schedule.ts";
 import {
   countPairs,
   observationsOf,
@@ -102,6 +108,7 @@ export async function select(
     candidates,
     unique,
     sides,
+    prior: agreementPrior(prepared, request, unique.firsts.map((index) => candidates[index]?.text ?? "")),
     total: plan.calls,
     done: 0,
     bought: new Map(),
@@ -152,6 +159,7 @@ interface Tournament {
   readonly candidates: readonly Trajectory[];
   readonly unique: ReturnType<typeof uniqueCandidates>;
   readonly sides: readonly Side[];
+  readonly prior: Prior;
   total: number;
   done: number;
   /** Directed pairs that were bought: the reference schedule asks for some twice. */
@@ -192,45 +200,38 @@ async function play(
 }
 
 interface Prior {
+  /** Prior means of the strengths; `undefined` where agreement doesn't enter. */
   readonly means: readonly number[] | undefined;
   /** Mean overlap with the other candidates, per unique candidate; `null` with fewer than three. */
   readonly shown: readonly number[] | null;
 }
 
-const priors = new WeakMap<Tournament, Prior>();
-
 /** Agreement is computed once per request, shown always and used only where the result says so. */
-function priorOf(tournament: Tournament): Prior {
-  let prior = priors.get(tournament);
-  if (prior !== undefined) return prior;
-  const { prepared, request, candidates, unique } = tournament;
-  const found = agreement(prepared.task, unique.firsts.map((index) => candidates[index]?.text ?? ""));
-  const scale = request.mode === "upstream"
-    ? 0
-    : prepared.judge.kind === "evidence"
-    ? EVIDENCE_AGREEMENT_PRIOR
-    : request.prior === "agreement"
-    ? AGREEMENT_PRIOR
-    : 0;
+function agreementPrior(prepared: Prepared, request: SelectRequest, texts: readonly string[]): Prior {
+  const found = agreement(prepared.task, texts);
+  const evidence = prepared.judge.kind === "evidence";
+  let scale = 0;
+  if (request.mode !== "upstream") {
+    if (evidence) scale = EVIDENCE_AGREEMENT_PRIOR;
+    else if (request.prior === "agreement") scale = AGREEMENT_PRIOR;
+  }
   if (request.prior === "agreement" && found === null) {
     prepared.warnings.add("/prior: agreement needs three different candidates; it was not used");
   } else if (scale > 0 && found !== null) {
     prepared.warnings.add(
       `agreement between the candidates entered the ranking as a prior mean of ${scale} x standardised agreement` +
-        (prepared.judge.kind === "evidence" ? " (always with an evidence judge)" : ""),
+        (evidence ? " (always with an evidence judge)" : ""),
     );
   }
-  prior = {
+  return {
     means: scale > 0 && found !== null ? found.map(({ standardized }) => scale * standardized) : undefined,
     shown: found?.map(({ mean }) => mean) ?? null,
   };
-  priors.set(tournament, prior);
-  return prior;
 }
 
 function rating(tournament: Tournament, played: readonly PlayedPair[]): Rating {
   const observations: readonly Observation[] = observationsOf(played, tournament.prepared.rubric.criteria);
-  return rate(tournament.sides.length, observations, priorOf(tournament).means);
+  return rate(tournament.sides.length, observations, tournament.prior.means);
 }
 
 function result(
@@ -246,13 +247,13 @@ function result(
   const { criteria } = prepared.rubric;
   const wins = softWins(sides.length, played, prepared.rubric.criteria);
   const rated = outcome.mode === "upstream" || played.length === 0 ? null : rating(tournament, played);
-  const shown = priorOf(tournament).shown;
+  const shown = tournament.prior.shown;
   // Without games (one candidate, or all identical) nothing was measured; the order of the indices stays.
   const standing = (index: number): number => rated?.strength[index] ?? wins[index]?.rate ?? -1;
-  const order = sides.map((_, index) => index).sort((x, y) => {
-    const lead = standing(y) - standing(x);
-    return Math.abs(lead) <= (rated === null ? 0 : TIE_TOLERANCE) ? x - y : lead;
-  });
+  const order = rankOrder(
+    sides.map((_, index) => standing(index)),
+    rated === null ? SOFT_WIN_TOLERANCE : TIE_TOLERANCE,
+  );
   const [first = 0, second] = order;
   const tie = rated !== null && second !== undefined && standing(first) - standing(second) <= TIE_TOLERANCE;
   const ranking = order.flatMap((index): RankingEntry[] =>
@@ -284,7 +285,7 @@ function result(
     best: candidate(first),
     probabilityRight: rated === null || calibration === null
       ? null
-      : probabilityRight(sides.length, observations, first, calibration, priorOf(tournament).means),
+      : probabilityRight(sides.length, observations, first, calibration, tournament.prior.means),
     stopped: outcome.stopped === "complete" && tie ? "tie" : outcome.stopped,
     slotBias: rated?.slotBias ?? null,
     cycleResidual: rated?.cycleResidual ?? null,

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Observation } from "./core.ts";
-import { sigmoid, winnerOf } from "./math.ts";
+import { type Observation, upstreamStandings } from "./core.ts";
+import { winnerOf } from "./math.ts";
 import { bothScores, criterionRewards, overallRewards, type PairCall } from "./pair.ts";
 import type { Criterion, PairResult, SelectResult } from "./types.ts";
 
@@ -69,30 +69,21 @@ export interface SoftWins {
   readonly games: number;
 }
 
-/**
- * The published reference's aggregation: `sigmoid(rewardA - rewardB)` to A, the rest to B, in the order of the
- * schedule, divided by the games. Pairs without a score are left out.
- */
+/** The published reference's mean soft wins over the pairs that have a score, in the order of the schedule. */
 export function softWins(
   count: number,
   played: readonly PlayedPair[],
   criteria: readonly Pick<Criterion, "weight">[],
 ): readonly SoftWins[] {
-  const wins = new Float64Array(count);
-  const games = new Int32Array(count);
-  for (const pair of played) {
+  const judged = played.flatMap((pair) => {
     const { rewardA, rewardB } = rewardsOf(pair, criteria);
-    if (rewardA === null || rewardB === null) continue;
-    const win = sigmoid(rewardA - rewardB);
-    wins[pair.a] = (wins[pair.a] ?? 0) + win;
-    wins[pair.b] = (wins[pair.b] ?? 0) + 1 - win;
-    games[pair.a] = (games[pair.a] ?? 0) + 1;
-    games[pair.b] = (games[pair.b] ?? 0) + 1;
-  }
-  return Array.from(
-    games,
-    (own, index) => ({ games: own, rate: own === 0 ? null : (wins[index] ?? 0) / own }),
-  );
+    // A weighted mean of ones may come out a last bit above one.
+    return rewardA === null || rewardB === null
+      ? []
+      : [{ a: pair.a, b: pair.b, rewardA: Math.min(1, rewardA), rewardB: Math.min(1, rewardB) }];
+  });
+  const { games, rates } = upstreamStandings(count, judged);
+  return Array.from(games, (own, index) => ({ games: own, rate: own === 0 ? null : rates[index] ?? null }));
 }
 
 /** Calls with both scores and the others, per criterion. */

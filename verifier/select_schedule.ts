@@ -11,10 +11,14 @@ import {
   upstreamPivotRound,
   upstreamRing,
 } from "./core.ts";
+import { rankOrder, TIE_TOLERANCE } from "./math.ts";
 import { planCalls, type PlannedPrefix } from "./plan.ts";
 import { pairwisePrefix, pairwiseSuffix, utf8Length } from "./prompt.ts";
 import type { Plan, SelectRequest, Trajectory } from "./types.ts";
 import type { Prepared, Side } from "./verb.ts";
+
+/** Mean soft wins closer than this are equal: what the reference's sums of exact ties come to, last bit or not. */
+export const SOFT_WIN_TOLERANCE = 1e-12;
 
 /** Candidates that differ, in the order of their first appearance. */
 export interface UniqueCandidates {
@@ -87,8 +91,7 @@ export function secondRound(
   pivots: number,
   standing: readonly number[],
 ): readonly Pair[] {
-  const order = Array.from({ length: count }, (_, index) => index)
-    .sort((x, y) => (standing[y] ?? 0) - (standing[x] ?? 0) || x - y)
+  const order = rankOrder(standing, round.mode === "upstream" ? SOFT_WIN_TOLERANCE : TIE_TOLERANCE)
     .slice(0, Math.min(pivots, count));
   return round.mode === "upstream" ? upstreamPivotRound(count, order) : pivotPairs(count, order, round.pairs);
 }
