@@ -77,11 +77,11 @@ export function countMatches(pattern: RegExp, text: string): number {
   return count;
 }
 
-const HIGH_SURROGATE = /[\ud800-\udbff]/;
+const SURROGATE = /[\ud800-\udfff]/;
 
 /** Length in code points: an emoji counts once, as in any language that doesn't store text as UTF-16. */
 export function codePointLength(text: string): number {
-  if (!HIGH_SURROGATE.test(text)) return text.length;
+  if (!SURROGATE.test(text)) return text.length;
   let length = text.length;
   for (let at = 0; at < text.length - 1; at++) {
     if ((text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) {
@@ -94,6 +94,8 @@ export function codePointLength(text: string): number {
 
 /** The last `count` code points. */
 export function lastCodePoints(text: string, count: number): string {
+  const units = text.slice(-count);
+  if (!SURROGATE.test(units)) return units;
   let at = text.length;
   for (let left = count; left > 0 && at > 0; left--) {
     at--;
@@ -106,6 +108,8 @@ export function lastCodePoints(text: string, count: number): string {
 
 /** The first `count` code points. */
 export function firstCodePoints(text: string, count: number): string {
+  const units = text.slice(0, count);
+  if (!SURROGATE.test(units)) return units;
   let at = 0;
   for (let left = count; left > 0 && at < text.length; left--) {
     const pair = (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
