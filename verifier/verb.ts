@@ -24,6 +24,7 @@ import type {
   Trajectory,
   UnscoredReason,
 } from "./types.ts";
+import { noUsage } from "./usage.ts";
 
 /** A request after everything that can be done without buying. */
 export interface Prepared {
@@ -138,16 +139,7 @@ export function sharedResult(
     unscored: scores.filter((score) => score.kind === "unscored").length,
     judge: info,
     channels: countChannels(scores),
-    usage: scorer?.usage() ?? {
-      calls: 0,
-      attempts: 0,
-      cacheHits: 0,
-      inputTokens: 0,
-      cachedInputTokens: 0,
-      outputTokens: 0,
-      reasoningTokens: 0,
-      usd: 0,
-    },
+    usage: scorer?.usage() ?? noUsage(),
     warnings: prepared.warnings.list(),
   };
 }
