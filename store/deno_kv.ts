@@ -12,6 +12,7 @@
  * @module
  */
 import { keyBytes, lifetime, pageSize, prefixBytes, prefixEnd } from "./keys.ts";
+import { whenFree } from "./deno_kv_busy.ts";
 import { GroupCommit } from "./deno_kv_commits.ts";
 import { type Entry, type PutOptions, type Store, StoreError } from "./store.ts";
 
@@ -43,7 +44,7 @@ interface Loose {
  * @throws {StoreError} when the database can't be opened
  */
 export async function openDenoKvStore(path: string): Promise<Store> {
-  const kv = await guard("open", () => Deno.openKv(path));
+  const kv = await guard("open", () => whenFree(() => Deno.openKv(path)));
   const store = new DenoKvStore(kv);
   try {
     await store.sweep();
@@ -69,10 +70,8 @@ class DenoKvStore implements Store {
     const name = keyBytes(key);
     return await guard("get", async () => {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const [entry, value] = await this.#kv.getMany<[Description, Uint8Array]>([["entry", name], [
-          "value",
-          name,
-        ]]);
+        const keys = [["entry", name], ["value", name]] as const;
+        const [entry, value] = await whenFree(() => this.#kv.getMany<[Description, Uint8Array]>(keys));
         if (!isLive(entry.value)) return null;
         const version = entry.versionstamp!;
         if (entry.value.write === null) {
@@ -99,7 +98,7 @@ class DenoKvStore implements Store {
       const written = value.length > PIECE ? await this.#writeChunks(value, lives) : null;
       const expiry = lives === null ? {} : { expireIn: lives };
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const old = await this.#kv.get<Description>(["entry", name]);
+        const old = await this.#describe(name);
         const version = isLive(old.value) ? old.versionstamp : null;
         if (options.ifVersion !== undefined && version !== options.ifVersion) {
           if (written !== null) await this.#drop(written.write, written.chunks);
@@ -130,7 +129,8 @@ class DenoKvStore implements Store {
           return commit.versionstamp;
         }
         if (
-          written !== null && (await this.#kv.get(["loose", written.write])).versionstamp !== written.mark
+          written !== null &&
+          (await whenFree(() => this.#kv.get(["loose", written.write]))).versionstamp !== written.mark
         ) {
           throw new StoreError(`writing ${JSON.stringify(key)} took longer than ${LOOSE_FOR_MS} ms`);
         }
@@ -145,7 +145,7 @@ class DenoKvStore implements Store {
     const name = keyBytes(key);
     return await guard("delete", async () => {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const old = await this.#kv.get<Description>(["entry", name]);
+        const old = await this.#describe(name);
         const version = isLive(old.value) ? old.versionstamp : null;
         if (options.ifVersion !== undefined && version !== options.ifVersion) return false;
         if (old.versionstamp === null) return true;
@@ -187,7 +187,7 @@ class DenoKvStore implements Store {
     const selector: Deno.KvListSelector = end === null
       ? { prefix: ["entry"], start: ["entry", start] }
       : { start: ["entry", start], end: ["entry", end] };
-    return await guard("list", async () => {
+    const collect = async () => {
       const keys: string[] = [];
       const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
       for await (
@@ -198,7 +198,8 @@ class DenoKvStore implements Store {
         keys.push(decoder.decode(entry.key[1] as Uint8Array));
       }
       return { keys, cursor: null };
-    });
+    };
+    return await guard("list", () => whenFree(collect));
   }
 
   close(): Promise<void> {
@@ -211,15 +212,15 @@ class DenoKvStore implements Store {
   async sweep(): Promise<void> {
     await guard("sweep", async () => {
       const before = Date.now() - LOOSE_FOR_MS;
-      for await (const loose of this.#kv.list<Loose>({ prefix: ["loose"] })) {
-        if (loose.value.since > before) continue;
-        await this.#drop(loose.key[1] as string, loose.value.chunks);
+      const marks = await whenFree(() => Array.fromAsync(this.#kv.list<Loose>({ prefix: ["loose"] })));
+      for (const { key, value } of marks) {
+        if (value.since <= before) await this.#drop(key[1] as string, value.chunks);
       }
     });
   }
 
   async #holds(name: Uint8Array, ifVersion: string | null): Promise<boolean> {
-    const entry = await this.#kv.get<Description>(["entry", name]);
+    const entry = await this.#describe(name);
     return (isLive(entry.value) ? entry.versionstamp : null) === ifVersion;
   }
 
@@ -228,7 +229,7 @@ class DenoKvStore implements Store {
     const count = Math.ceil(bytes / PIECE);
     for (let first = 0; first < count; first += BATCH) {
       const keys = indices(first, Math.min(count, first + BATCH)).map((n) => ["chunk", write, n]);
-      const chunks = await this.#kv.getMany<Uint8Array[]>(keys);
+      const chunks = await whenFree(() => this.#kv.getMany<Uint8Array[]>(keys));
       for (const [i, chunk] of chunks.entries()) {
         if (chunk.value === null) return null;
         value.set(chunk.value as Uint8Array, (first + i) * PIECE);
@@ -240,26 +241,35 @@ class DenoKvStore implements Store {
   async #writeChunks(value: Uint8Array, lives: number | null) {
     const write = crypto.randomUUID();
     const chunks = Math.ceil(value.length / PIECE);
-    const mark = await this.#kv.set(["loose", write], { chunks, since: Date.now() } satisfies Loose);
+    const loose: Loose = { chunks, since: Date.now() };
+    const mark = await whenFree(() => this.#kv.set(["loose", write], loose));
     // The entry goes first; its chunks only need to be gone some time after it.
     const expiry = lives === null ? {} : { expireIn: lives + LOOSE_FOR_MS };
     for (let first = 0; first < chunks; first += BATCH) {
-      const atomic = this.#kv.atomic();
-      for (const n of indices(first, Math.min(chunks, first + BATCH))) {
-        atomic.set(["chunk", write, n], value.slice(n * PIECE, (n + 1) * PIECE), expiry);
-      }
-      await atomic.commit();
+      await whenFree(() => {
+        const atomic = this.#kv.atomic();
+        for (const n of indices(first, Math.min(chunks, first + BATCH))) {
+          atomic.set(["chunk", write, n], value.slice(n * PIECE, (n + 1) * PIECE), expiry);
+        }
+        return atomic.commit();
+      });
     }
     return { write, chunks, mark: mark.versionstamp };
   }
 
   async #drop(write: string, chunks: number): Promise<void> {
     for (let first = 0; first < chunks; first += 500) {
-      const atomic = this.#kv.atomic();
-      for (const n of indices(first, Math.min(chunks, first + 500))) atomic.delete(["chunk", write, n]);
-      await atomic.commit();
+      await whenFree(() => {
+        const atomic = this.#kv.atomic();
+        for (const n of indices(first, Math.min(chunks, first + 500))) atomic.delete(["chunk", write, n]);
+        return atomic.commit();
+      });
     }
-    await this.#kv.delete(["loose", write]);
+    await whenFree(() => this.#kv.delete(["loose", write]));
+  }
+
+  #describe(name: Uint8Array): Promise<Deno.KvEntryMaybe<Description>> {
+    return whenFree(() => this.#kv.get<Description>(["entry", name]));
   }
 }
 

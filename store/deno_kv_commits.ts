@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { whenFree } from "./deno_kv_busy.ts";
 
 /** One write: it happens whole or not at all, and only if the entry still has the version it was read with. */
 export interface Write {
@@ -87,11 +88,13 @@ export class GroupCommit {
   }
 
   async #send(group: readonly Waiting[]): Promise<Result> {
-    const atomic = this.#kv.atomic();
-    for (const { write } of group) {
-      atomic.check(...write.checks);
-      write.apply(atomic);
-    }
-    return await atomic.commit();
+    return await whenFree(() => {
+      const atomic = this.#kv.atomic();
+      for (const { write } of group) {
+        atomic.check(...write.checks);
+        write.apply(atomic);
+      }
+      return atomic.commit();
+    });
   }
 }
