@@ -7,6 +7,7 @@
 export {
   coreVersion,
   delimitBlock,
+  delimitHashed,
   draftPrompt,
   HEADINGS,
   type PairwiseFrame,

@@ -5,7 +5,7 @@
  * @module
  */
 import {
-  delimitBlock,
+  delimitHashed,
   pairwiseFrame,
   pairwiseSuffix,
   progressFrame,
@@ -18,7 +18,7 @@ import type { Criterion } from "./types.ts";
 export interface PromptText {
   /** The text between its keyed delimiters. */
   readonly block: string;
-  /** SHA-256 of `block`, hex. */
+  /** Token and SHA-256 of the text: equal iff `block` is. */
   readonly digest: string;
   /** UTF-8 bytes of `block`. */
   readonly bytes: number;
@@ -56,9 +56,12 @@ export function utf8Length(text: string): number {
 
 /** Delimits and hashes one untrusted text. @param secret the server's delimiter secret */
 export async function promptText(secret: string, text: string): Promise<PromptText> {
-  const block = delimitBlock(secret, text);
-  const encoded = new TextEncoder().encode(block);
-  return { block, digest: await sha256Hex(encoded), bytes: encoded.length };
+  const wellFormed = text.toWellFormed();
+  const encoded = new TextEncoder().encode(wellFormed);
+  const digest = await sha256Hex(encoded);
+  const { block, token } = delimitHashed(secret, wellFormed, digest);
+  // Everything around the text in a block is ASCII.
+  return { block, digest: `${token}:${digest}`, bytes: encoded.length + block.length - wellFormed.length };
 }
 
 async function join(parts: readonly (string | PromptText)[]): Promise<PromptPrefix> {

@@ -46,6 +46,26 @@ export function delimitBlock(secret: string, text: string): string {
   return `<<<DATA ${token}>>>\n${wellFormed}\n<<<END ${token}>>>`;
 }
 
+/**
+ * {@linkcode delimitBlock} for long texts: the token is the HMAC of the text's SHA-256, which the runtime computes ten
+ * times faster than WebAssembly can. As little forgeable, since a text can't hold the token of its own digest.
+ * @param digest SHA-256 of the text's UTF-8, lower-case hex
+ * @returns the block and its token
+ * @throws {AssayError} `invalid_request` when the secret is empty
+ */
+export function delimitHashed(
+  secret: string,
+  text: string,
+  digest: string,
+): { readonly block: string; readonly token: string } {
+  for (let round = 0;; round++) {
+    const token = call((core) => core.blockToken(secret, `sha256:${digest}:${round}`));
+    // A chance of 2^-64 per position: not worth knowing, but cheap to rule out for good.
+    if (text.includes(token)) continue;
+    return { block: `<<<DATA ${token}>>>\n${text}\n<<<END ${token}>>>`, token };
+  }
+}
+
 /** Fixed texts around the blocks of a pairwise prompt, in order. The prefix is their interleaving with the blocks. */
 export interface PairwiseFrame {
   readonly beforeTask: string;
