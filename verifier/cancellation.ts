@@ -6,6 +6,7 @@
 
 /** The signal of one request. */
 export interface Cancellation {
+  /** Aborts with the caller's reason, or with a `TimeoutError` at the deadline. */
   readonly signal: AbortSignal;
   /** What ended it, or `null` while it runs. */
   cause(): "aborted" | "timeout" | null;

@@ -10,6 +10,7 @@ import { createScheduler, type Scheduler } from "./scheduler.ts";
 
 /** The verifier's surroundings. */
 export interface Environment {
+  /** Profiles of the configuration, bound on demand. */
   readonly judges: JudgeRegistry;
   /** Holds the score cache under `score/`. */
   readonly store: Store;
@@ -57,10 +58,13 @@ export async function ensureDelimiterSecret(
 
 /** What an environment is made of. */
 export interface EnvironmentOptions {
+  /** Profiles of the configuration, bound on demand. */
   readonly judges: JudgeRegistry;
+  /** Where the score cache and the delimiter secret are kept. */
   readonly store: Store;
   /** Default: `ensureDelimiterSecret(store, variables)`. */
   readonly delimiterSecret?: string;
+  /** Environment variables, for `ASSAY_DELIMITER_SECRET`. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** Default: a new one. One per process, or calls of two requests can't be bounded together. */
   readonly scheduler?: Scheduler;

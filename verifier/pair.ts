@@ -16,11 +16,17 @@ const NO_SCORE: Score = { kind: "unscored", reason: "no_tag" };
 export interface PairCall {
   /** Index into the rubric's criteria. */
   readonly criterion: number;
+  /** 0-based. */
   readonly repeat: number;
+  /** True when side B stood in slot A. */
   readonly swapped: boolean;
+  /** Score of side A. */
   readonly a: Score;
+  /** Score of side B. */
   readonly b: Score;
+  /** From the score cache, or from an identical call in flight. */
   readonly cached: boolean;
+  /** What the judge wrote before its scores, shortened. */
   readonly analysis: string | null;
 }
 
@@ -88,10 +94,13 @@ export async function judgePair(
 
 /** Rewards of a pair on one criterion, over the calls in which both sides have a score. */
 export interface CriterionRewards {
+  /** Mean score of side A, 0 to 1; `null` without a scored call. */
   readonly rewardA: number | null;
+  /** The same of side B. */
   readonly rewardB: number | null;
   /** Calls with both scores, and the others. */
   readonly scored: number;
+  /** Calls in which a side has no score. */
   readonly unscored: number;
 }
 

@@ -29,9 +29,11 @@ export function estimateTokens(bytes: number): number {
 
 /** Calls that share one prefix. */
 export interface PlannedPrefix {
+  /** UTF-8 bytes of the prefix. */
   readonly prefixBytes: number;
   /** UTF-8 bytes of each call's suffix, one entry per call. */
   readonly suffixBytes: readonly number[];
+  /** Images that go with each call. */
   readonly images: number;
 }
 

@@ -26,6 +26,7 @@ export interface PromptText {
 
 /** Everything up to the criterion, and what identifies it. */
 export interface PromptPrefix {
+  /** Fixed texts and blocks, put together. */
   readonly text: string;
   /** SHA-256, hex, over the prompt version, the fixed texts and the digests of the blocks: equal iff the text is. */
   readonly digest: string;
@@ -84,8 +85,11 @@ async function join(parts: readonly (string | PromptText)[]): Promise<PromptPref
 
 /** What all prompts of one request share. */
 export interface PromptSubject {
+  /** What the agent was asked. */
   readonly task: PromptText;
+  /** More that the judge may know. */
   readonly context: PromptText | null;
+  /** Trusted text of the rubric. */
   readonly groundTruthNote: string;
 }
 

@@ -40,20 +40,27 @@ export interface ScheduledCall<T> {
   readonly prefix: string | null;
   /** When it aborts, this caller leaves. */
   readonly signal: AbortSignal;
+  /** Does the work; it must end soon after `slot.signal` aborts. */
   readonly call: (slot: Slot) => Promise<T>;
 }
 
 /** A pool as shown on status pages. */
 export interface PoolStatus {
+  /** Profile. */
   readonly pool: string;
+  /** Calls that have a slot. */
   readonly running: number;
+  /** Calls that wait for a slot or for a warm-up. */
   readonly waiting: number;
+  /** Calls allowed at once now. */
   readonly limit: number;
+  /** Calls allowed at once at most. */
   readonly concurrency: number;
 }
 
 /** Shared by all requests of one process. */
 export interface Scheduler {
+  /** Tells it from other members of an environment. */
   readonly kind: "scheduler";
   /**
    * Runs a call or joins an identical one that is waiting or running.

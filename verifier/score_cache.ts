@@ -12,21 +12,31 @@ import type { Channel, Score } from "./types.ts";
 
 /** What identifies one judged call. */
 export interface CallIdentity {
+  /** Identity of the prompt's prefix. */
   readonly prefixDigest: string;
+  /** The criterion and the output contract. */
   readonly suffix: string;
+  /** Tags in the order of the answer. */
   readonly tags: readonly string[];
+  /** Direction of the scale. */
   readonly direction: "pairwise" | "progress";
+  /** Kind of judge. */
   readonly judgeKind: string;
   /** The judge's canonical settings: model, effort, token budget, temperature, … */
   readonly judgeIdentity: string;
+  /** 0-based. */
   readonly repeat: number;
+  /** Digest of the images, empty without. */
   readonly imagesDigest: string;
+  /** The least that the request accepts. */
   readonly channel: "any" | "logprobs" | "continuation";
 }
 
 /** A fully scored answer as it is kept. */
 export interface CachedAnswer {
+  /** One score per tag. */
   readonly scores: readonly Score[];
+  /** What the judge wrote before its scores, shortened. */
   readonly analysis: string | null;
 }
 

@@ -26,14 +26,19 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRST";
 
 /** One call to be scored. */
 export interface ScoreJob {
+  /** Shared by all calls of one (task, A, B) and slot order. */
   readonly prefix: PromptPrefix;
+  /** The criterion and the output contract. */
   readonly suffix: string;
+  /** URLs in the prompt's order. */
   readonly images: readonly string[];
   /** Digest of `images`, empty without images. */
   readonly imagesDigest: string;
   /** Tags in the order of the answer; one score each. */
   readonly tags: readonly string[];
+  /** Direction of the scale. */
   readonly direction: Direction;
+  /** 0-based; repeats of one prompt are different calls. */
   readonly repeat: number;
 }
 
@@ -57,11 +62,17 @@ export interface Scorer {
 
 /** What a scorer works with. */
 export interface ScorerOptions {
+  /** Store and scheduler. */
   readonly environment: Environment;
+  /** Who answers. */
   readonly judge: Judge;
+  /** The least that is accepted. */
   readonly channel: "any" | "logprobs" | "continuation";
+  /** How the score cache is used. */
   readonly cache: "use" | "refresh" | "off";
+  /** Abort and deadline of the request. */
   readonly cancellation: Cancellation;
+  /** Takes what the result must say about itself. */
   readonly warnings: Warnings;
 }
 

@@ -10,9 +10,13 @@ import type { Criterion, PairResult, SelectResult } from "./types.ts";
 
 /** One pair of the schedule with its calls; `a` and `b` index the differing candidates. */
 export interface PlayedPair {
+  /** Shown in slot A in even repeats. */
   readonly a: number;
+  /** Shown in slot B in even repeats. */
   readonly b: number;
+  /** 1 or 2. */
   readonly round: number;
+  /** All criteria and repeats. */
   readonly calls: readonly PairCall[];
 }
 
@@ -66,6 +70,7 @@ export function pairResult(
 export interface SoftWins {
   /** 0 to 1; `null` without a scored game. */
   readonly rate: number | null;
+  /** Pairs with a score. */
   readonly games: number;
 }
 

@@ -45,6 +45,7 @@ export function uniqueCandidates(candidates: readonly Trajectory[], merge: boole
 export interface FirstRound {
   /** The mode that is really played. */
   readonly mode: SelectRequest["mode"];
+  /** Directed pairs: slot A, slot B. */
   readonly pairs: readonly Pair[];
   /** Whether a pivot round follows. */
   readonly second: boolean;

@@ -28,12 +28,19 @@ import { noUsage } from "./usage.ts";
 
 /** A request after everything that can be done without buying. */
 export interface Prepared {
+  /** The verifier's surroundings. */
   readonly environment: Environment;
+  /** As it was validated. */
   readonly request: SharedRequest;
+  /** Abort and events. */
   readonly options: CallOptions;
+  /** What the result will say about itself. */
   readonly warnings: Warnings;
+  /** The resolved rubric. */
   readonly rubric: Rubric;
+  /** The bound judge. */
   readonly judge: Judge;
+  /** Task, context and note, ready for prompts. */
   readonly subject: PromptSubject;
   /** The task after hygiene. */
   readonly task: string;
@@ -41,7 +48,9 @@ export interface Prepared {
 
 /** One trajectory, ready for prompts. */
 export interface Side {
+  /** Its delimited text. */
   readonly text: PromptText;
+  /** Its images in order. */
   readonly images: readonly string[];
 }
 
