@@ -84,19 +84,20 @@ async function load(
   return performance.now() - started;
 }
 
-async function latency(url: string): Promise<BenchRow> {
+/** With the cache, every compare is a new one: what is added is looking up and writing 6 records. */
+async function latency(url: string, cache: "off" | "use"): Promise<BenchRow> {
   const times: number[] = [];
   for (let n = 0; n < 230; n++) {
-    const body = request("stub25", n, "off");
+    const body = request("stub25", n, cache);
     const started = performance.now();
     await compare(url, body);
     if (n >= 30) times.push(performance.now() - started);
   }
   return row(
-    "compare of 6 calls, 25 tokens x 20",
+    `compare of 6 calls, 25 tokens x 20${cache === "use" ? ", records into Deno KV" : ""}`,
     median(times),
     "ms",
-    { atMost: 8 },
+    cache === "use" ? null : { atMost: 8 },
     `median of ${times.length}, one after the other; lowest ${figure(Math.min(...times))}, 95 % below ${
       figure(quantile(times, 0.95))
     }; two trajectories of 4 kB`,
@@ -234,7 +235,8 @@ await runBench(async () => {
     programs.push(server);
     await untilHealthy(`${url}/healthz`, server);
     return [
-      await latency(url),
+      await latency(url, "off"),
+      await latency(url, "use"),
       await cpuPerCall(url, server, stubUrl, 25),
       await cpuPerCall(url, server, stubUrl, 138),
       ...await throughput(url),
