@@ -164,6 +164,10 @@ function checkJudges(document: unknown, faults: Faults): Record<string, JudgePro
       faults.add(path, "must be an object", value);
       continue;
     }
+    if (name === "evidence" && value.kind !== "evidence") {
+      faults.add([...path, "kind"], "must be evidence: no other judge may go by that name", value.kind);
+      continue;
+    }
     const kinds = Object.keys(JUDGE_SCHEMAS);
     const kind = value.kind;
     if (typeof kind !== "string" || !kinds.includes(kind)) {

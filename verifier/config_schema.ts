@@ -74,7 +74,7 @@ const calling = {
   retries: z.int().min(0).max(20).default(4),
   contextTokens: positive(100_000_000).optional(),
   expectedOutputTokens: positive(MAXIMUM_OUTPUT_TOKENS).optional(),
-  maxResponseBytes: positive(1024 * 1024 * 1024).default(32 * 1024 * 1024),
+  maxResponseBytes: positive(1024 * 1024 * 1024).optional(),
   price: price.optional(),
   calibration: calibration.optional(),
 };

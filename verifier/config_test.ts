@@ -279,6 +279,11 @@ Deno.test("loadConfig() checks base URLs, effort against thinking, and names of 
   );
 });
 
+Deno.test("no other judge may go by the name of the evidence judge", () => {
+  assertEquals(failing({ judges: { evidence: JUDGE } }).errors[0]?.path, "/judges/evidence/kind");
+  load({ judges: { evidence: { kind: "evidence" } } });
+});
+
 Deno.test("a __proto__ in the document is a fault, not a prototype", () => {
   const error = assertThrows(
     () => loadConfig({ text: '{"judges":{"__proto__":{"kind":"evidence"}}}', env: none }),

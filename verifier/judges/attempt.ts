@@ -9,7 +9,7 @@
  */
 import { redact } from "../redact.ts";
 import { type AnswerUsage, JudgeError } from "./judge.ts";
-import { retryAfterMs } from "./retry.ts";
+import { retryAfterMs, type Timing } from "./retry.ts";
 
 /** Why an attempt failed. */
 export type AttemptFailure =
@@ -104,31 +104,47 @@ export interface Exchange {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Longest time without an answer, or without anything new in a stream. */
   readonly timeoutMs: number;
+  /** Longest time in all. */
+  readonly remainingMs: number;
   readonly maxResponseBytes: number;
   readonly signal: AbortSignal;
   /** Exact values that no message may hold. */
   readonly secrets: readonly string[];
-  readonly now: () => number;
+  readonly timing: Timing;
 }
 
 /**
- * Sends one request and reads the answer with `read`, all within `timeoutMs`.
+ * Sends one request and reads the answer with `read`.
  *
- * @param read gets the 2xx response; whatever it throws other than an `AttemptError` is a broken connection
+ * @param read gets the 2xx response, and `progress` to call when a stream has brought something new (a stream that
+ * still brings tokens is not hanging); whatever it throws other than an `AttemptError` is a broken connection
  * @throws {AttemptError} for a failure; the signal's reason for an abort
  */
-export async function exchange<T>(options: Exchange, read: (response: Response) => Promise<T>): Promise<T> {
-  const { signal, timeoutMs } = options;
+export async function exchange<T>(
+  options: Exchange,
+  read: (response: Response, progress: () => void) => Promise<T>,
+): Promise<T> {
+  const { signal, timeoutMs, remainingMs, timing } = options;
   signal.throwIfAborted();
   const controller = new AbortController();
   let timedOut = false;
   let finished = false;
+  const started = timing.now();
+  let heard = started;
   const stop = (): void => controller.abort(signal.reason);
-  const timer = setTimeout(() => {
+  // One timer that looks again when it fires: setting one per token would cost more than the tokens.
+  const look = (): void => {
+    const left = Math.min(heard + timeoutMs, started + remainingMs) - timing.now();
+    if (left > 0) {
+      callOff = timing.after(left, look);
+      return;
+    }
     timedOut = true;
     controller.abort(new DOMException("the attempt's time ran out", "TimeoutError"));
-  }, timeoutMs);
+  };
+  let callOff = timing.after(Math.min(timeoutMs, remainingMs), look);
   signal.addEventListener("abort", stop, { once: true });
   try {
     const response = await options.fetch(options.url, {
@@ -139,19 +155,24 @@ export async function exchange<T>(options: Exchange, read: (response: Response) 
       signal: controller.signal,
     });
     if (!response.ok) throw await failureOf(response, options);
-    const value = await read(response);
+    const value = await read(response, () => {
+      heard = timing.now();
+    });
     finished = true;
     return value;
   } catch (error) {
     signal.throwIfAborted();
     if (timedOut) {
-      throw new AttemptError("timeout", `The judge did not answer within ${timeoutMs} ms.`);
+      throw new AttemptError(
+        "timeout",
+        `The judge did not answer within ${Math.round(Math.min(timeoutMs, remainingMs))} ms.`,
+      );
     }
     if (error instanceof AttemptError) throw error;
     const text = error instanceof Error ? error.message : String(error);
     throw new AttemptError("network", `Cannot reach the judge: ${shown(text, options.secrets)}`);
   } finally {
-    clearTimeout(timer);
+    callOff();
     signal.removeEventListener("abort", stop);
     // Whatever of the answer wasn't read (an oversized body, an error in a stream) is not worth its connection.
     if (!finished) controller.abort();
@@ -177,7 +198,7 @@ async function failureOf(response: Response, options: Exchange): Promise<Attempt
   } catch {
     // The status is the news; a body that breaks off adds nothing to it.
   }
-  return httpFailure(status, body, options.secrets, retryAfterMs(response.headers, options.now()));
+  return httpFailure(status, body, options.secrets, retryAfterMs(response.headers, options.timing.now()));
 }
 
 /** The failure for a status and a body; also for an error object inside a 2xx answer. */

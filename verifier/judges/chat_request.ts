@@ -76,7 +76,7 @@ export function continuationBody(
   return {
     ...common(settings, learnt, [
       { role: "user", content: content(request) },
-      { role: "assistant", content: assistantPrefix },
+      { role: "assistant", content: assistantPrefix.toWellFormed() },
     ]),
     // Reasoning would come before the letter.
     ...thinkingSwitch({ ...settings, thinking: false, effort: null }, learnt),

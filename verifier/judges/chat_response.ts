@@ -23,6 +23,8 @@ export interface ReadOptions {
   /** The model asked for, where the answer names none. */
   readonly model: string;
   readonly secrets: readonly string[];
+  /** Called for every event of a stream that isn't a mere keep-alive. */
+  readonly progress?: () => void;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -100,6 +102,7 @@ async function readStream(response: Response, options: ReadOptions): Promise<Rep
       return;
     }
     const chunk = parseJson(data, options.secrets);
+    options.progress?.();
     // The usage chunk may come before or after the content and may be repeated; the last one counts.
     usage = readUsage(chunk.usage) ?? usage;
     failOnError(chunk, options.secrets, usage);

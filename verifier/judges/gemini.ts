@@ -54,7 +54,12 @@ export function createGeminiJudge(
   const caller = createCaller(settings, tools, subject, readGeminiRefusal);
   const url = `${settings.baseUrl}/models/${encodeURIComponent(settings.model)}:generateContent`;
 
-  const post = (body: Json, key: string | null, timeoutMs: number, context: JudgeContext): Promise<Reply> => {
+  const post = (
+    body: Json,
+    key: string | null,
+    remainingMs: number,
+    context: JudgeContext,
+  ): Promise<Reply> => {
     const secrets = key === null ? [] : [key];
     // The key travels in a header: a URL ends up in logs.
     const access: Record<string, string> = key === null
@@ -68,11 +73,12 @@ export function createGeminiJudge(
         url,
         headers: { "content-type": "application/json", accept: "application/json", ...access },
         body: JSON.stringify(body),
-        timeoutMs,
+        timeoutMs: settings.timeoutMs,
+        remainingMs,
         maxResponseBytes: settings.maxResponseBytes,
         signal: context.signal,
         secrets,
-        now: tools.timing.now,
+        timing: tools.timing,
       },
       async (response) =>
         readGeminiReply(await readText(response, settings.maxResponseBytes), settings.model, secrets),

@@ -32,7 +32,9 @@ export interface CallingSettings {
   readonly maxTokens: number;
   readonly concurrency: number;
   readonly readsImages: boolean;
+  /** Longest time of one attempt without an answer, or without anything new in a stream. */
   readonly timeoutMs: number;
+  /** Longest time of a call with all its attempts and waits. */
   readonly deadlineMs: number;
   readonly retries: number;
   readonly maxResponseBytes: number;
@@ -64,7 +66,7 @@ export function createOpenAiCompatibleJudge(
   const post = (
     body: ChatBody,
     key: string | null,
-    timeoutMs: number,
+    remainingMs: number,
     context: JudgeContext,
   ): Promise<Reply> => {
     const secrets = key === null ? [] : [key];
@@ -78,14 +80,20 @@ export function createOpenAiCompatibleJudge(
           ...(key === null ? {} : { authorization: `Bearer ${key}` }),
         },
         body: JSON.stringify(body),
-        timeoutMs,
+        timeoutMs: settings.timeoutMs,
+        remainingMs,
         maxResponseBytes: settings.maxResponseBytes,
         signal: context.signal,
         secrets,
-        now: tools.timing.now,
+        timing: tools.timing,
       },
-      (response) =>
-        readReply(response, { maxResponseBytes: settings.maxResponseBytes, model: settings.model, secrets }),
+      (response, progress) =>
+        readReply(response, {
+          maxResponseBytes: settings.maxResponseBytes,
+          model: settings.model,
+          secrets,
+          progress,
+        }),
     );
   };
 
@@ -158,7 +166,12 @@ export function refuseImages(settings: CallingSettings, request: JudgeRequest): 
   }
 }
 
-type Post = (body: ChatBody, key: string | null, timeoutMs: number, context: JudgeContext) => Promise<Reply>;
+type Post = (
+  body: ChatBody,
+  key: string | null,
+  remainingMs: number,
+  context: JudgeContext,
+) => Promise<Reply>;
 
 /** One call with its retries and lessons. */
 export type Caller = (
@@ -184,7 +197,8 @@ export function createCaller(
         const learnt = await tools.memory.recall(subject);
         const body = build(learnt);
         if (body === null) throw new CannotAsk();
-        const left = Math.max(1, Math.min(settings.timeoutMs, end - tools.timing.now()));
+        const left = Math.max(1, end - tools.timing.now());
+        context.signal.throwIfAborted();
         try {
           const reply = await post(body, key, left, context);
           context.onAttempt(reply.usage);

@@ -172,7 +172,7 @@ Deno.test("a hanging server ends in a timeout, and the connection is closed", as
   await using w = world(hang, { timeoutMs: 20, retries: 1 });
   const error = await assertRejects(() => w.judge.answer(request(), context()), JudgeError, "20 ms");
   assertEquals(error.reason, "timeout");
-  await w.stub.until((stub) => stub.aborted === 2);
+  await w.stub.until((stub) => stub.inFlight === 0);
 });
 
 Deno.test("a stream that stalls ends in a timeout too", async () => {

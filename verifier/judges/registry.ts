@@ -43,6 +43,9 @@ export interface RegistryOptions {
   readonly timing?: Timing;
 }
 
+/** Longest answer that is read where the profile doesn't say. */
+const MAXIMUM_RESPONSE_BYTES = 32 * 1024 * 1024;
+
 type CallingProfile = OpenAiCompatibleProfile | GeminiProfile;
 type Overrides = Exclude<JudgeChoice, string>;
 
@@ -245,7 +248,7 @@ function shared(
   profile: string,
   p: CallingProfile,
   readKey: CallingSettings["readKey"],
-): Omit<CallingSettings, "identity" | "maxTokens"> {
+): Omit<CallingSettings, "identity" | "maxTokens" | "maxResponseBytes"> {
   return {
     profile,
     baseUrl: trimmed(p.baseUrl),
@@ -256,7 +259,6 @@ function shared(
     timeoutMs: p.timeoutMs,
     deadlineMs: p.deadlineMs,
     retries: p.retries,
-    maxResponseBytes: p.maxResponseBytes,
     price: p.price ?? null,
     calibration: p.calibration ?? null,
     expectedOutputTokens: p.expectedOutputTokens ?? null,
@@ -284,6 +286,8 @@ function chatSettings(name: string, p: OpenAiCompatibleProfile, readKey: Calling
   return {
     ...shared(name, p, readKey),
     chat,
+    // A streamed train of thought comes with a kilobyte of alternatives per token, of which nothing is kept.
+    maxResponseBytes: p.maxResponseBytes ?? (chat.stream && thinking ? 4 : 1) * MAXIMUM_RESPONSE_BYTES,
     maxTokens,
     identity: identityOf({ kind: p.kind, baseUrl: trimmed(p.baseUrl), ...moves }),
   };
@@ -303,6 +307,7 @@ function geminiSettings(name: string, p: GeminiProfile, readKey: CallingSettings
   return {
     ...shared(name, p, readKey),
     gemini,
+    maxResponseBytes: p.maxResponseBytes ?? MAXIMUM_RESPONSE_BYTES,
     maxTokens,
     identity: identityOf({ kind: p.kind, baseUrl: trimmed(p.baseUrl), model: p.model, maxTokens, ...gemini }),
   };

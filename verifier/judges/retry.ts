@@ -18,10 +18,20 @@ export interface Timing {
   readonly random: () => number;
   /** Waits; rejects with the signal's reason as soon as it aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Runs something later, unless it is called off by the function that this returns. */
+  readonly after: (ms: number, run: () => void) => () => void;
 }
 
 /** The machine's clock and timers. */
-export const systemTiming: Timing = { now: () => Date.now(), random: () => Math.random(), sleep };
+export const systemTiming: Timing = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  sleep,
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -22,6 +22,13 @@ export function fakeTiming(
       now += ms;
       return Promise.resolve();
     },
+    after: (ms, run) => {
+      const timer = setTimeout(() => {
+        now += ms;
+        run();
+      }, ms);
+      return () => clearTimeout(timer);
+    },
     advance: (ms) => {
       now += ms;
     },
