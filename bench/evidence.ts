@@ -28,7 +28,14 @@ import {
 import { compareRequestSchema, parseRequest, selectRequestSchema } from "../verifier/requests.ts";
 import { select } from "../verifier/select.ts";
 import { normalizeTrajectory } from "../verifier/trajectory.ts";
-import { frozenWeights, type NumberTask, numberTasks, type TextTask, textTasks } from "./evidence_data.ts";
+import {
+  frozenWeights,
+  isMixed,
+  type NumberTask,
+  numberTasks,
+  type TextTask,
+  textTasks,
+} from "./evidence_data.ts";
 import {
   averaged,
   byStrength,
@@ -54,7 +61,7 @@ interface Line {
 
 const environment = await evidenceEnvironment();
 const texts = await textTasks();
-const numbers = await numberTasks();
+const numbers = (await numberTasks()).filter(({ rewards }) => isMixed(rewards));
 const fitted = texts.filter(({ keptOut }) => !keptOut);
 const shown = texts.filter(({ keptOut }) => keptOut);
 const unseen = numbers.filter(({ keptOut }) => keptOut);

@@ -68,7 +68,7 @@ export async function textTasks(): Promise<readonly TextTask[]> {
   return tasks;
 }
 
-/** Every task whose runs differ in reward, as numbers. */
+/** Every task as numbers, those included whose runs all pass or all fail. */
 export async function numberTasks(): Promise<readonly NumberTask[]> {
   const names = await keptOutNames();
   const file = await Deno.open(new URL("tools/evidence/features.json.gz", shared));
@@ -83,7 +83,6 @@ export async function numberTasks(): Promise<readonly NumberTask[]> {
   }[];
   const whole = rows.filter(({ q }) => q === 1);
   return [...Map.groupBy(whole, ({ set, task }) => `${set}/${task}`).values()]
-    .filter((runs) => isMixed(runs.map(({ reward }) => reward)))
     .map((runs) => ({
       set: runs[0]!.set,
       name: runs[0]!.task,
@@ -93,7 +92,8 @@ export async function numberTasks(): Promise<readonly NumberTask[]> {
     }));
 }
 
-function isMixed(rewards: readonly number[]): boolean {
+/** Whether some runs of a task pass and some fail. */
+export function isMixed(rewards: readonly number[]): boolean {
   return rewards.some((reward) => reward > 0) && rewards.some((reward) => reward === 0);
 }
 
