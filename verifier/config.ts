@@ -26,10 +26,13 @@ export { familyOf, type ReadEnvironment } from "./config_environment.ts";
 export interface Config {
   /** Where it came from, for status pages. */
   readonly source: "document" | "environment" | "embedded";
+  /** A key of `judges`. */
   readonly defaultJudge: string;
   /** Profiles by name; always holds `evidence`. Has no prototype: names are data. */
   readonly judges: Readonly<Record<string, JudgeProfile>>;
+  /** Listener, body limit and accepted tokens (names of variables, never values). */
   readonly server: ServerConfig;
+  /** Where records are kept. */
   readonly store: StoreConfig;
   /** Hosts that a request may name, as written: `host[:port]` for https, `http://host[:port]` for http. */
   readonly allowRequestBackends: readonly string[];
@@ -41,6 +44,7 @@ export interface Config {
 export interface ConfigSource {
   /** The document's text, where there is one; without it the `ASSAY_…` variables or the embedded default count. */
   readonly text?: string;
+  /** How to read an environment variable. */
   readonly env: ReadEnvironment;
   /** The store used when nothing names one; default Deno KV. */
   readonly defaultStore?: StoreConfig;

@@ -14,6 +14,7 @@ export const MAXIMUM_FAULTS = 50;
 export class Faults {
   readonly #errors: FieldError[] = [];
 
+  /** Adds a fault at a path. @param value the faulty value, shown shortened */
   add(path: readonly PropertyKey[], message: string, value?: unknown): void {
     this.push({
       path: jsonPointer(path),
@@ -22,6 +23,7 @@ export class Faults {
     });
   }
 
+  /** Adds a fault, its value without secrets; a field named like a secret shows none at all. */
   push(error: FieldError): void {
     // A pasted key must not travel on in the error about it.
     const isSecret = /key|secret|token$|password|authorization/i.test(error.path) && !/Env$/.test(error.path);
@@ -33,6 +35,7 @@ export class Faults {
     });
   }
 
+  /** @throws {AssayError} `invalid_request` with all faults, if there is one */
   throwIfAny(where: string): void {
     if (this.#errors.length === 0) return;
     const errors = this.#errors.slice(0, MAXIMUM_FAULTS);

@@ -39,8 +39,8 @@ export const MAXIMUM_OUTPUT_TOKENS = 1_000_000;
 /** Highest sampling temperature that any supported server takes. */
 export const MAXIMUM_TEMPERATURE = 2;
 
-const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, {
-  error: "must be the name of an environment variable, never a secret itself",
+const variable = z.string().regex(/^[A-Z_][A-Z0-9_]{0,127}$/, {
+  error: "must be the name of an environment variable (capitals, digits, underscores), never a secret itself",
 });
 
 const positive = (maximum: number) => z.int().min(1).max(maximum);
@@ -62,18 +62,29 @@ const calibration = z.strictObject({
 /** What every judge that calls a server shares. */
 const calling = {
   model: z.string().min(1).max(200),
+  /** Name of the variable with the key; without it none is sent. */
   apiKeyEnv: variable.optional(),
   effort: z.enum(EFFORTS).optional(),
+  /** Whether the model reasons first; default: as `effort` says, else only DeepSeek does. */
   thinking: z.boolean().optional(),
+  /** Default 4,096, or 32,768 where reasoning shares them. */
   maxTokens: positive(MAXIMUM_OUTPUT_TOKENS).optional(),
   temperature: z.number().min(0).max(MAXIMUM_TEMPERATURE).default(1),
+  /** Alternatives per token; lowered when the server says its maximum. */
   topLogprobs: z.int().min(1).max(100).default(20),
+  /** Calls at once; the pool adapts down on 429. */
   concurrency: positive(10_000).default(8),
+  /** Of one attempt: until the answer is there, or between two pieces of a stream. */
   timeoutMs: positive(3_600_000).default(120_000),
+  /** Of one call with all its attempts and waits. */
   deadlineMs: positive(24 * 3_600_000).default(600_000),
+  /** Attempts after the first. */
   retries: z.int().min(0).max(20).default(4),
+  /** Context window; larger prompts are refused before they are sent. */
   contextTokens: positive(100_000_000).optional(),
+  /** Output tokens of a usual call, for plans. */
   expectedOutputTokens: positive(MAXIMUM_OUTPUT_TOKENS).optional(),
+  /** Longest answer; default 32 MiB, 128 MiB for a stream with reasoning. */
   maxResponseBytes: positive(1024 * 1024 * 1024).optional(),
   price: price.optional(),
   calibration: calibration.optional(),

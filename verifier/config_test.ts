@@ -219,6 +219,13 @@ Deno.test("a key in the document is refused and never repeated", () => {
   assert(errors[0]?.message.includes("apiKeyEnv"));
 });
 
+Deno.test("the name of a variable is in capitals, so that most pasted keys are refused as names", () => {
+  for (const name of ["sk-abc", "abcdef0123456789", "9A", "", "A B", "A=B"]) {
+    const [error] = failing({ judges: { j: { ...JUDGE, apiKeyEnv: name } } }).errors;
+    assertEquals([error?.path, error?.value], ["/judges/j/apiKeyEnv", undefined]);
+  }
+});
+
 Deno.test("loadConfig() says where a text stops being JSON, and reads one with a byte order mark", () => {
   const error = assertThrows(() => loadConfig({ text: '{"judges": }', env: none }), AssayError);
   assertEquals(error.code, "invalid_json");

@@ -11,7 +11,7 @@ export const REDACTED = "[redacted]";
 /** Names whose value is a secret, in JSON, in headers, in query strings and in assignments. */
 const NAME =
   "(?:[a-z0-9_-]{0,40}?(?:api[_-]?key|apikey|access[_-]?key|private[_-]?key|secret(?:[_-]?key)?|client[_-]?secret|" +
-  "passw(?:or)?d|passphrase|credentials?|(?:access|refresh|auth|id|bearer|session|api)[_-]?token)|token|authorization|pwd)";
+  "passw(?:or)?d|passphrase|(?:access|refresh|auth|id|bearer|session|api)[_-]?token)|token|authorization|pwd)";
 
 const JSON_FIELD = new RegExp(
   `(\\\\?["']${NAME}\\\\?["']\\s{0,8}:\\s{0,8}\\\\?["'])([^"'\\\\\\r\\n]{1,8192})`,

@@ -41,8 +41,10 @@ export function readRefusal(
   if (router) return { capability: "logprobs", value: false };
   if (isAboutSomethingElse(text)) return null;
 
-  const names = (parameter: string): boolean => parameter in body && mentions(text, parameter);
-  if ("logprobs" in body && (mentions(text, "top_logprobs") || mentions(text, "logprobs"))) {
+  // Where the server says which parameter it means, the rest of its text (often the whole request) doesn't count.
+  const place = statedParameters(text) ?? text;
+  const names = (parameter: string): boolean => parameter in body && mentions(place, parameter);
+  if ("logprobs" in body && (mentions(place, "top_logprobs") || mentions(place, "logprobs"))) {
     const maximum = statedMaximum(text, Number(body.top_logprobs));
     if (maximum !== null) {
       return maximum === 0
@@ -78,12 +80,36 @@ export function readRefusal(
     ]
   ) {
     const sent = parameter === "enable_thinking" ? "chat_template_kwargs" in body : parameter in body;
-    if (sent && mentions(text, parameter)) return { capability: "thinking", value: false };
+    if (sent && mentions(place, parameter)) return { capability: "thinking", value: false };
   }
   if (names("top_logprobs") || names("logprobs")) return { capability: "logprobs", value: false };
   if (body.temperature === 1 && names("temperature")) return { capability: "temperature", value: false };
   if (names("stream")) return { capability: "stream", value: false };
   return null;
+}
+
+/** Parameters that the error names in a field of its own: OpenAI's `param`, or `loc` of a list of faults. */
+function statedParameters(text: string): string | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const found: string[] = [];
+  const look = (node: unknown, depth: number): void => {
+    if (typeof node !== "object" || node === null || depth > 4) return;
+    if (Array.isArray(node)) {
+      for (const entry of node.slice(0, 20)) look(entry, depth + 1);
+      return;
+    }
+    const { param, loc } = node as { param?: unknown; loc?: unknown };
+    if (typeof param === "string" && param !== "") found.push(param);
+    if (Array.isArray(loc)) found.push(loc.filter((part) => typeof part === "string").join(" "));
+    for (const key of ["error", "detail", "errors"]) look((node as Record<string, unknown>)[key], depth + 1);
+  };
+  look(value, 0);
+  return found.length === 0 ? null : found.join(" ");
 }
 
 /** A model that isn't there, a prompt that is too long or a key that is wrong may mention anything. */

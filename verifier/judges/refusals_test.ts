@@ -84,6 +84,20 @@ Deno.test("readRefusal() learns the other parameters by their names", () => {
   );
 });
 
+Deno.test("readRefusal() believes the field that names the parameter, not the request that the error repeats", () => {
+  const echo = JSON.stringify({ logprobs: true, stream_options: {}, thinking: {} });
+  const openAi = JSON.stringify({
+    error: { message: `Invalid request ${echo}`, param: "messages", code: "invalid_value" },
+  });
+  assertEquals(readRefusal(400, openAi, BODY), null);
+  const pydantic = JSON.stringify({
+    detail: [{ type: "missing", loc: ["body", "messages"], msg: "invalid", input: echo }],
+  });
+  assertEquals(readRefusal(422, pydantic, BODY), null);
+  const named = JSON.stringify({ error: { message: `Unknown parameter in ${echo}`, param: "thinking" } });
+  assertEquals(readRefusal(400, named, BODY), { capability: "thinking", value: false });
+});
+
 Deno.test("readRefusal() never drops a temperature that was chosen", () => {
   assertEquals(
     readRefusal(400, "Unsupported value: 'temperature' is not supported", { ...BODY, temperature: 0.2 }),
