@@ -80,6 +80,11 @@ export function parseRubric(markdown: string): string;
 export function pivotPairs(count: number, pivots: Float64Array | number[], bought: Float64Array | number[]): Uint32Array;
 
 /**
+ * See `rating::probability_right`.
+ */
+export function probabilityRight(count: number, calls: Float64Array | number[], prior_means: Float64Array | number[], pick: number, pair_accuracy: number, pass_rate: number): number;
+
+/**
  * JSON of `ProgressOptions` in, JSON of `ProgressFrame` out.
  */
 export function progressFrame(options: string): string;
@@ -98,6 +103,12 @@ export function promptVersion(): string;
  * Text in, text with marker lines quoted out.
  */
 export function quoteMarkers(text: string): string;
+
+/**
+ * See `rating::Rating`. Slot bias, noise scale, cycle residual (`NaN` = none); then strengths, standard errors and
+ * probabilities of being best, `count` of each.
+ */
+export function rate(count: number, calls: Float64Array | number[], prior_means: Float64Array | number[]): Float64Array;
 
 /**
  * JSON array of steps in, JSON array of texts out.

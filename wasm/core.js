@@ -390,6 +390,41 @@ export function pivotPairs(count, pivots, bought) {
 }
 
 /**
+ * See `rating::probability_right`.
+ * @param {number} count
+ * @param {Float64Array | number[]} calls
+ * @param {Float64Array | number[]} prior_means
+ * @param {number} pick
+ * @param {number} pair_accuracy
+ * @param {number} pass_rate
+ * @returns {number}
+ */
+export function probabilityRight(count, calls, prior_means, pick, pair_accuracy, pass_rate) {
+    const val3 = +count;
+    const val4 = +pick;
+    const val5 = +pair_accuracy;
+    const val6 = +pass_rate;
+    let ptr0, len0, ptr1, len1;
+    try {
+        ptr0 = passArrayF64ToWasm0(calls, wasm.__wbindgen_malloc);
+        len0 = WASM_VECTOR_LEN;
+        ptr1 = passArrayF64ToWasm0(prior_means, wasm.__wbindgen_malloc);
+        len1 = WASM_VECTOR_LEN;
+    } catch (e) {
+        if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+        if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 8, 8); }
+        throw e;
+    }
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.probabilityRight(val3, ptr0, len0, ptr1, len1, val4, val5, val6);
+    if (ret[2]) {
+        throw takeFromExternrefTable0(ret[1]);
+    }
+    return ret[0];
+}
+
+/**
  * JSON of `ProgressOptions` in, JSON of `ProgressFrame` out.
  * @param {string} options
  * @returns {string}
@@ -490,6 +525,38 @@ export function quoteMarkers(text) {
         __wbg_call_guard();
         wasm.__wbindgen_free(deferred2_0, deferred2_1, 1);
     }
+}
+
+/**
+ * See `rating::Rating`. Slot bias, noise scale, cycle residual (`NaN` = none); then strengths, standard errors and
+ * probabilities of being best, `count` of each.
+ * @param {number} count
+ * @param {Float64Array | number[]} calls
+ * @param {Float64Array | number[]} prior_means
+ * @returns {Float64Array}
+ */
+export function rate(count, calls, prior_means) {
+    const val3 = +count;
+    let ptr0, len0, ptr1, len1;
+    try {
+        ptr0 = passArrayF64ToWasm0(calls, wasm.__wbindgen_malloc);
+        len0 = WASM_VECTOR_LEN;
+        ptr1 = passArrayF64ToWasm0(prior_means, wasm.__wbindgen_malloc);
+        len1 = WASM_VECTOR_LEN;
+    } catch (e) {
+        if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 8, 8); }
+        if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 8, 8); }
+        throw e;
+    }
+    let ret;
+    __wbg_call_guard();
+    ret = wasm.rate(val3, ptr0, len0, ptr1, len1);
+    if (ret[3]) {
+        throw takeFromExternrefTable0(ret[2]);
+    }
+    var v4 = getArrayF64FromWasm0(ret[0], ret[1]).slice();
+    wasm.__wbindgen_free(ret[0], ret[1] * 8, 8);
+    return v4;
 }
 
 /**

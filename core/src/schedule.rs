@@ -59,6 +59,12 @@ impl Random {
         self.0.next_u32()
     }
 
+    /// A uniform number from 0 inclusive to 1 exclusive, of 53 bits: CPython's `random()`.
+    pub fn uniform(&mut self) -> f64 {
+        let (high, low) = (self.next_u32() >> 5, self.next_u32() >> 6);
+        (f64::from(high) * 67_108_864.0 + f64::from(low)) / 9_007_199_254_740_992.0
+    }
+
     /// A uniform integer below `limit` (at least 1): the top bits of a word, drawn again until they are below.
     pub fn below(&mut self, limit: u32) -> u32 {
         let shift = limit.leading_zeros();

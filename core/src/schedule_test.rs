@@ -20,6 +20,7 @@ fn random_numbers_are_those_of_cpython() {
     let mut random = Random::new(0).unwrap();
     let words: Vec<u32> = (0..4).map(|_| random.next_u32()).collect();
     assert_eq!(words, [3626764237, 1654615998, 3255389356, 3823568514]);
+    assert_eq!(Random::new(0).unwrap().uniform(), 0.8444218515250481);
     assert_eq!(shuffled_indices(8, 0).unwrap(), [4, 1, 5, 2, 0, 3, 7, 6]);
     assert_eq!(
         shuffled_indices(9, -1).unwrap(),
