@@ -53,6 +53,7 @@ export const FEATURE_LABELS = {
   agree_all: "commands agree with the others",
 } as const;
 
+/** Name of a feature, as in the weights. */
 export type FeatureName = keyof typeof FEATURE_LABELS;
 
 /** Values by name; `agree_*` only where there are three or more candidates. */

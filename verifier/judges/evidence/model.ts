@@ -11,9 +11,13 @@ import type { EvidenceAspect, EvidenceGroup, LevelModel, PairModel } from "./wei
 
 /** What one feature says about a pair; positive: A is better. */
 export interface Term {
+  /** Which feature. */
   readonly feature: FeatureName;
+  /** Its value for A. */
   readonly a: number;
+  /** Its value for B. */
   readonly b: number;
+  /** What it adds to the log-odds before shrinking. */
   readonly term: number;
 }
 
@@ -31,12 +35,17 @@ export interface PairVerdict {
 
 /** Scores of both sides with their letter distributions. */
 export interface PairScores {
+  /** Chance that A is the better one, 0 to 1. */
   readonly probabilityA: number;
+  /** Score of A, 0 to 1. */
   readonly scoreA: number;
+  /** Score of B, 0 to 1. */
   readonly scoreB: number;
   /** Standard deviation of the letters, in score units. A convention: widest where the evidence is undecided. */
   readonly spread: number;
+  /** Probabilities of the letters A to T for A; they add up to 1. */
   readonly lettersA: readonly number[];
+  /** The same for B. */
   readonly lettersB: readonly number[];
 }
 
