@@ -28,7 +28,7 @@ export function criterionIds(items: string): string;
  * Four numbers per tag: 0 = found or the status, first token, number of tokens (+ 2^31 if the answer ends with them
  * and all are blank), UTF-16 length of the tag's part of the first token.
  */
-export function decodeLocate(text: string, lengths: Uint32Array | number[], tags: string): Uint32Array;
+export function decodeLocate(text: Uint8Array | number[], lengths: Uint32Array | number[], tags: string): Uint32Array;
 
 /**
  * Reads positions. `text` and `lengths` hold, for each position, the sampled token and its alternatives, `logprobs`
@@ -37,7 +37,7 @@ export function decodeLocate(text: string, lengths: Uint32Array | number[], tags
  * 1 = last position of its tag, 2 = last one, and the answer ends here.
  * 24 numbers per tag: status, value, letter mass (also with status 4), entropy, 20 letters; `NaN` where there is none.
  */
-export function decodeRead(text: string, lengths: Uint32Array | number[], logprobs: Float64Array | number[], shape: Uint32Array | number[], progress: boolean): Float64Array;
+export function decodeRead(text: Uint8Array | number[], lengths: Uint32Array | number[], logprobs: Float64Array | number[], shape: Uint32Array | number[], progress: boolean): Float64Array;
 
 /**
  * The sampled letters of a text. Two numbers per tag: status and value (`NaN` where there is none).

@@ -115,7 +115,7 @@ export function criterionIds(items) {
  * Where each tag's score stands. `tags` are joined by line feeds, `lengths` are UTF-16 lengths of the tokens.
  * Four numbers per tag: 0 = found or the status, first token, number of tokens (+ 2^31 if the answer ends with them
  * and all are blank), UTF-16 length of the tag's part of the first token.
- * @param {string} text
+ * @param {Uint8Array | number[]} text
  * @param {Uint32Array | number[]} lengths
  * @param {string} tags
  * @returns {Uint32Array}
@@ -123,7 +123,7 @@ export function criterionIds(items) {
 export function decodeLocate(text, lengths, tags) {
     let ptr0, len0, ptr1, len1, ptr2, len2;
     try {
-        ptr0 = passStringToWasm0(text, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+        ptr0 = passArray8ToWasm0(text, wasm.__wbindgen_malloc);
         len0 = WASM_VECTOR_LEN;
         ptr1 = passArray32ToWasm0(lengths, wasm.__wbindgen_malloc);
         len1 = WASM_VECTOR_LEN;
@@ -152,7 +152,7 @@ export function decodeLocate(text, lengths, tags) {
  * UTF-16 length of the tag's part of the sampled token, and 0 = the next position is of the same tag,
  * 1 = last position of its tag, 2 = last one, and the answer ends here.
  * 24 numbers per tag: status, value, letter mass (also with status 4), entropy, 20 letters; `NaN` where there is none.
- * @param {string} text
+ * @param {Uint8Array | number[]} text
  * @param {Uint32Array | number[]} lengths
  * @param {Float64Array | number[]} logprobs
  * @param {Uint32Array | number[]} shape
@@ -163,7 +163,7 @@ export function decodeRead(text, lengths, logprobs, shape, progress) {
     const val5 = +progress;
     let ptr0, len0, ptr1, len1, ptr2, len2, ptr3, len3;
     try {
-        ptr0 = passStringToWasm0(text, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+        ptr0 = passArray8ToWasm0(text, wasm.__wbindgen_malloc);
         len0 = WASM_VECTOR_LEN;
         ptr1 = passArray32ToWasm0(lengths, wasm.__wbindgen_malloc);
         len1 = WASM_VECTOR_LEN;
@@ -822,6 +822,13 @@ function getUint8ArrayMemory0() {
 function passArray32ToWasm0(arg, malloc) {
     const ptr = malloc(arg.length * 4, 4) >>> 0;
     getUint32ArrayMemory0().set(arg, ptr / 4);
+    WASM_VECTOR_LEN = arg.length;
+    return ptr;
+}
+
+function passArray8ToWasm0(arg, malloc) {
+    const ptr = malloc(arg.length * 1, 1) >>> 0;
+    getUint8ArrayMemory0().set(arg, ptr / 1);
     WASM_VECTOR_LEN = arg.length;
     return ptr;
 }

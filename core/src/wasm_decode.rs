@@ -1,7 +1,8 @@
 //! The wasm exports of `decode`.
 //!
 //! A call on the 138 tokens of a usual answer must cost microseconds, so no token crosses as an object: texts cross as
-//! one concatenation with UTF-16 lengths, and only the positions behind the tags cross with their alternatives.
+//! one concatenation in UTF-8 (encoded by the caller: a string argument is copied character by character) with UTF-16
+//! lengths, and only the positions behind the tags cross with their alternatives.
 
 use crate::decode::{
     Alternative, DECODER_VERSION, Direction, Explicit, LETTERS, Location, Outcome, TagReader,
@@ -25,6 +26,10 @@ fn direction(progress: bool) -> Direction {
     }
 }
 
+fn utf8(text: &[u8]) -> Exported<&str> {
+    std::str::from_utf8(text).map_err(|_| thrown(CoreError::new("/text", "must be UTF-8")))
+}
+
 fn tag_list(tags: &str) -> Vec<&str> {
     tags.split('\n').collect()
 }
@@ -46,8 +51,8 @@ fn status(outcome: &Outcome) -> f64 {
 /// Four numbers per tag: 0 = found or the status, first token, number of tokens (+ 2^31 if the answer ends with them
 /// and all are blank), UTF-16 length of the tag's part of the first token.
 #[wasm_bindgen(js_name = decodeLocate)]
-pub fn decode_locate(text: &str, lengths: &[u32], tags: &str) -> Exported<Vec<u32>> {
-    let found = locate(text, lengths, &tag_list(tags)).map_err(thrown)?;
+pub fn decode_locate(text: &[u8], lengths: &[u32], tags: &str) -> Exported<Vec<u32>> {
+    let found = locate(utf8(text)?, lengths, &tag_list(tags)).map_err(thrown)?;
     Ok(found
         .into_iter()
         .flat_map(|location| match location {
@@ -79,7 +84,7 @@ const SHAPE: usize = 3;
 /// 24 numbers per tag: status, value, letter mass (also with status 4), entropy, 20 letters; `NaN` where there is none.
 #[wasm_bindgen(js_name = decodeRead)]
 pub fn decode_read(
-    text: &str,
+    text: &[u8],
     lengths: &[u32],
     logprobs: &[f64],
     shape: &[u32],
@@ -97,7 +102,7 @@ pub fn decode_read(
     {
         return bad("/shape", "doesn't fit the lengths");
     }
-    let tokens: Vec<Alternative<'_>> = split_tokens(text, lengths)
+    let tokens: Vec<Alternative<'_>> = split_tokens(utf8(text)?, lengths)
         .map_err(thrown)?
         .into_iter()
         .zip(logprobs)

@@ -45,13 +45,16 @@ function scoreAt(read: Float64Array, offset: number, channel: Channel): Score {
   const status = read[offset]!;
   const letterMass = read[offset + 2]!;
   if (status !== 0) return unscored(status, letterMass);
+  // Filled by hand: `Array.from` on a typed array goes through an iterator, which costs more than the decoding.
+  const letters = new Array<number>(LETTERS);
+  for (let i = 0; i < LETTERS; i++) letters[i] = read[offset + 4 + i]!;
   return {
     kind: "scored",
     value: read[offset + 1]!,
     letterMass,
     entropy: read[offset + 3]!,
     channel,
-    letters: Array.from(read.subarray(offset + 4, offset + READ)),
+    letters,
   };
 }
 
@@ -62,38 +65,51 @@ function joined(tags: readonly string[]): string {
   return tags.join("\n");
 }
 
-/** Positions on their way to the core: sampled tokens and their alternatives as one string, lengths and numbers. */
-class Positions {
-  #text = "";
-  readonly #lengths: number[] = [];
-  readonly #logprobs: number[] = [];
-  readonly #shape: number[] = [];
+const encoder = new TextEncoder();
 
-  /** @param last 0 = more positions of this tag follow, 1 = the last one, 2 = the last one, and the answer ends there */
-  add(position: TokenLogprob | undefined, prefix: number, last: 0 | 1 | 2): void {
-    const before = this.#lengths.length;
-    this.#entry(position?.token, position?.logprob);
-    const alternatives = position?.top_logprobs;
-    if (Array.isArray(alternatives)) {
-      for (const alternative of alternatives) this.#entry(alternative?.token, alternative?.logprob);
+/** A token to read, with what `decodeRead` must know about it. */
+interface Position {
+  readonly token: TokenLogprob | undefined;
+  /** UTF-16 length of the part of the token that still belongs to the tag. */
+  readonly prefix: number;
+  /** 0 = more positions of this tag follow, 1 = the last one, 2 = the last one, and the answer ends there. */
+  readonly last: 0 | 1 | 2;
+}
+
+/**
+ * Reads positions: their sampled tokens and alternatives cross as one text, lengths and numbers. Answers come from
+ * servers, so what isn't a string or a number is a blank or missing, never a crash.
+ */
+function readPositions(positions: readonly Position[], direction: Direction): Float64Array {
+  let entries = positions.length;
+  for (const { token } of positions) {
+    if (Array.isArray(token?.top_logprobs)) entries += token.top_logprobs.length;
+  }
+  const lengths = new Uint32Array(entries);
+  const logprobs = new Float64Array(entries);
+  const shape = new Uint32Array(3 * positions.length);
+  let text = "";
+  let entry = 0;
+  const add = (token: unknown, logprob: unknown) => {
+    if (typeof token === "string") {
+      text += token;
+      lengths[entry] = token.length;
     }
-    this.#shape.push(this.#lengths.length - before, prefix, last);
-  }
-
-  /** Answers come from servers: what isn't a string or a number is a blank or missing, never a crash. */
-  #entry(token: unknown, logprob: unknown): void {
-    const text = typeof token === "string" ? token : "";
-    this.#text += text;
-    this.#lengths.push(text.length);
-    this.#logprobs.push(typeof logprob === "number" ? logprob : NaN);
-  }
-
-  read(direction: Direction): Float64Array {
-    const lengths = Uint32Array.from(this.#lengths);
-    const logprobs = Float64Array.from(this.#logprobs);
-    const shape = Uint32Array.from(this.#shape);
-    return call((core) => core.decodeRead(this.#text, lengths, logprobs, shape, direction === "progress"));
-  }
+    logprobs[entry++] = typeof logprob === "number" ? logprob : NaN;
+  };
+  positions.forEach(({ token, prefix, last }, i) => {
+    const before = entry;
+    add(token?.token, token?.logprob);
+    const alternatives = token?.top_logprobs;
+    if (Array.isArray(alternatives)) {
+      for (let k = 0; k < alternatives.length; k++) add(alternatives[k]?.token, alternatives[k]?.logprob);
+    }
+    shape[3 * i] = entry - before;
+    shape[3 * i + 1] = prefix;
+    shape[3 * i + 2] = last;
+  });
+  const bytes = encoder.encode(text);
+  return call((core) => core.decodeRead(bytes, lengths, logprobs, shape, direction === "progress"));
 }
 
 /**
@@ -136,21 +152,23 @@ export function decodeTokens(
     lengths[i] = token.length;
   }
   const names = joined(tags);
-  const located = call((core) => core.decodeLocate(text, lengths, names));
-  const positions = new Positions();
-  let found = 0;
+  const bytes = encoder.encode(text);
+  const located = call((core) => core.decodeLocate(bytes, lengths, names));
+  const positions: Position[] = [];
   for (let tag = 0; tag < tags.length; tag++) {
     if (located[4 * tag] !== 0) continue;
-    found++;
     const first = located[4 * tag + 1]!;
     const cut = located[4 * tag + 2]! >= 0x8000_0000;
     const count = located[4 * tag + 2]! & 0x7fff_ffff;
     for (let i = 0; i < count; i++) {
-      const last = i + 1 < count ? 0 : cut ? 2 : 1;
-      positions.add(tokens[first + i], i === 0 ? located[4 * tag + 3]! : 0, last);
+      positions.push({
+        token: tokens[first + i],
+        prefix: i === 0 ? located[4 * tag + 3]! : 0,
+        last: i + 1 < count ? 0 : cut ? 2 : 1,
+      });
     }
   }
-  const read = found === 0 ? new Float64Array(0) : positions.read(direction);
+  const read = positions.length === 0 ? new Float64Array(0) : readPositions(positions, direction);
   let offset = -READ;
   return tags.map((_, tag) => {
     const status = located[4 * tag]!;
@@ -163,9 +181,7 @@ export function decodeTokens(
  * @returns a score, or `no_logprobs`, `no_letter` or `low_letter_mass`; never throws for a strange token
  */
 export function decodeLetter(token: TokenLogprob, direction: Direction): Score {
-  const positions = new Positions();
-  positions.add(token, 0, 1);
-  return scoreAt(positions.read(direction), 0, "continuation");
+  return scoreAt(readPositions([{ token, prefix: 0, last: 1 }], direction), 0, "continuation");
 }
 
 /**
