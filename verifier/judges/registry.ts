@@ -6,13 +6,9 @@
  */
 import { type Config, familyOf, type JudgeProfile, type ReadEnvironment } from "../config.ts";
 import {
-  type Effort,
-  EFFORTS,
   FAMILIES,
   type Family,
   type GeminiProfile,
-  MAXIMUM_OUTPUT_TOKENS,
-  MAXIMUM_TEMPERATURE,
   type OpenAiCompatibleProfile,
   openAiCompatibleSchema,
 } from "../config_schema.ts";
@@ -25,6 +21,7 @@ import { defaultMaxTokens, isOff, thinks } from "./chat_request.ts";
 import { createEvidenceJudge } from "./evidence/judge.ts";
 import { createGeminiJudge } from "./gemini.ts";
 import type { Judge, JudgeRegistry, ProfileInfo } from "./judge.ts";
+import { type CallingProfile, checkOverrides, overridden, type Overrides } from "./overrides.ts";
 import { type CallingSettings, type CallingTools, createOpenAiCompatibleJudge } from "./openai_compatible.ts";
 import { type AnswerLookup, readRecording } from "./recording.ts";
 import { createReplayJudge } from "./replay.ts";
@@ -43,11 +40,11 @@ export interface RegistryOptions {
   readonly timing?: Timing;
 }
 
+/** Output tokens of a usual call with reasoning: a published run on DeepSeek averaged 128 visible and 4,666 others. */
+const THINKING_TOKENS = 4800;
+
 /** Longest answer that is read where the profile doesn't say. */
 const MAXIMUM_RESPONSE_BYTES = 32 * 1024 * 1024;
-
-type CallingProfile = OpenAiCompatibleProfile | GeminiProfile;
-type Overrides = Exclude<JudgeChoice, string>;
 
 /** The registry of one server. Judges without overrides are made once. */
 export function createJudgeRegistry(config: Config, options: RegistryOptions): JudgeRegistry {
@@ -174,53 +171,6 @@ export function createJudgeRegistry(config: Config, options: RegistryOptions): J
   };
 }
 
-function checkOverrides(wanted: Overrides): void {
-  const { model, effort, maxTokens, temperature } = wanted;
-  if (model !== undefined && (typeof model !== "string" || model === "" || model.length > 200)) {
-    throw AssayError.field("/judge/model", "must be 1 to 200 characters", model);
-  }
-  if (effort !== undefined && !(EFFORTS as readonly string[]).includes(effort)) {
-    throw AssayError.field("/judge/effort", `must be one of ${EFFORTS.join(", ")}`, effort);
-  }
-  if (
-    maxTokens !== undefined &&
-    !(Number.isInteger(maxTokens) && maxTokens >= 1 && maxTokens <= MAXIMUM_OUTPUT_TOKENS)
-  ) {
-    throw AssayError.field(
-      "/judge/maxTokens",
-      `must be an integer from 1 to ${MAXIMUM_OUTPUT_TOKENS}`,
-      maxTokens,
-    );
-  }
-  if (temperature !== undefined && !(temperature >= 0 && temperature <= MAXIMUM_TEMPERATURE)) {
-    throw AssayError.field(
-      "/judge/temperature",
-      `must be a number from 0 to ${MAXIMUM_TEMPERATURE}`,
-      temperature,
-    );
-  }
-}
-
-/** The profile with a request's settings. Price and calibration belong to the profile's own model. */
-function overridden<P extends CallingProfile>(profile: P, wanted: Overrides): P {
-  const result: P = { ...profile };
-  if (wanted.model !== undefined && wanted.model !== profile.model) {
-    result.model = wanted.model;
-    delete result.price;
-    delete result.calibration;
-    delete result.expectedOutputTokens;
-    delete result.contextTokens;
-  }
-  if (wanted.effort !== undefined) {
-    result.effort = wanted.effort as Effort;
-    delete result.thinking;
-    delete result.expectedOutputTokens;
-  }
-  if (wanted.maxTokens !== undefined) result.maxTokens = wanted.maxTokens;
-  if (wanted.temperature !== undefined) result.temperature = wanted.temperature;
-  return result;
-}
-
 function readKey(
   name: string,
   variable: string | undefined,
@@ -286,6 +236,7 @@ function chatSettings(name: string, p: OpenAiCompatibleProfile, readKey: Calling
   return {
     ...shared(name, p, readKey),
     chat,
+    expectedOutputTokens: p.expectedOutputTokens ?? (thinking ? Math.min(THINKING_TOKENS, maxTokens) : null),
     // A streamed train of thought comes with a kilobyte of alternatives per token, of which nothing is kept.
     maxResponseBytes: p.maxResponseBytes ?? (chat.stream && thinking ? 4 : 1) * MAXIMUM_RESPONSE_BYTES,
     maxTokens,

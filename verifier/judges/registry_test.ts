@@ -28,7 +28,7 @@ const CONFIG: Config = loadConfig({
         apiKeyEnv: "DEEPSEEK_API_KEY",
         concurrency: 16,
         contextTokens: 1_000_000,
-        expectedOutputTokens: 4800,
+        expectedOutputTokens: 5000,
         price: PRICE,
         calibration: CALIBRATION,
       },
@@ -69,7 +69,7 @@ Deno.test("resolve() binds the default profile, a named one, and makes each judg
       judge.expectedOutputTokens,
       judge.maxTokens,
     ],
-    ["deepseek", "openai-compatible", "deepseek-flash", 16, 1_000_000, 4800, 32_768],
+    ["deepseek", "openai-compatible", "deepseek-flash", 16, 1_000_000, 5000, 32_768],
   );
   assertEquals([judge.price, judge.calibration], [PRICE, CALIBRATION]);
   assertStrictEquals(judges.resolve("deepseek"), judge);
@@ -104,13 +104,16 @@ Deno.test("resolve() applies what a request overrides, and the identity tells th
 
 Deno.test("a profile's price and calibration hold for its own model only", () => {
   const other = registry().resolve({ profile: "deepseek", model: "deepseek-pro" });
-  assertEquals([other.price, other.calibration, other.expectedOutputTokens, other.contextTokens], [
-    null,
-    null,
-    null,
-    null,
-  ]);
+  assertEquals([other.price, other.calibration, other.contextTokens], [null, null, null]);
   assertEquals(registry().resolve({ temperature: 0 }).price, PRICE);
+});
+
+Deno.test("a plan expects the output of a usual call with reasoning, within the budget", () => {
+  const expected = (choice: JudgeChoice): number | null => registry().resolve(choice).expectedOutputTokens;
+  assertEquals(expected({ model: "other" }), 4800);
+  assertEquals(expected({ effort: "low", maxTokens: 1000 }), 1000);
+  assertEquals(expected({ effort: "off" }), null);
+  assertEquals(expected({ profile: "local" }), null);
 });
 
 Deno.test("identity depends on what moves an answer, not on how it is fetched", () => {
