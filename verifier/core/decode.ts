@@ -82,32 +82,42 @@ interface Position {
  */
 function readPositions(positions: readonly Position[], direction: Direction): Float64Array {
   let entries = positions.length;
-  for (const { token } of positions) {
-    if (Array.isArray(token?.top_logprobs)) entries += token.top_logprobs.length;
+  for (let i = 0; i < positions.length; i++) {
+    const alternatives = positions[i]!.token?.top_logprobs;
+    if (Array.isArray(alternatives)) entries += alternatives.length;
   }
   const lengths = new Uint32Array(entries);
   const logprobs = new Float64Array(entries);
   const shape = new Uint32Array(3 * positions.length);
   let text = "";
   let entry = 0;
-  const add = (token: unknown, logprob: unknown) => {
-    if (typeof token === "string") {
-      text += token;
-      lengths[entry] = token.length;
-    }
-    logprobs[entry++] = typeof logprob === "number" ? logprob : NaN;
-  };
-  positions.forEach(({ token, prefix, last }, i) => {
+  // Plain loops: a closure for the repeated lines costs as much as all the decoding.
+  for (let i = 0; i < positions.length; i++) {
+    const { token, prefix, last } = positions[i]!;
     const before = entry;
-    add(token?.token, token?.logprob);
+    const sampled: unknown = token?.token;
+    if (typeof sampled === "string") {
+      text += sampled;
+      lengths[entry] = sampled.length;
+    }
+    logprobs[entry++] = typeof token?.logprob === "number" ? token.logprob : NaN;
     const alternatives = token?.top_logprobs;
     if (Array.isArray(alternatives)) {
-      for (let k = 0; k < alternatives.length; k++) add(alternatives[k]?.token, alternatives[k]?.logprob);
+      for (let k = 0; k < alternatives.length; k++) {
+        const alternative: { token?: unknown; logprob?: unknown } | null = alternatives[k];
+        const spelling = alternative?.token;
+        if (typeof spelling === "string") {
+          text += spelling;
+          lengths[entry] = spelling.length;
+        }
+        const logprob = alternative?.logprob;
+        logprobs[entry++] = typeof logprob === "number" ? logprob : NaN;
+      }
     }
     shape[3 * i] = entry - before;
     shape[3 * i + 1] = prefix;
     shape[3 * i + 2] = last;
-  });
+  }
   const bytes = encoder.encode(text);
   return call((core) => core.decodeRead(bytes, lengths, logprobs, shape, direction === "progress"));
 }
