@@ -240,3 +240,16 @@ Deno.test("shown() is one short line", () => {
   assertEquals(shown("  a\n\n b\t", []), "a b");
   assertEquals(shown("x".repeat(1000), []).length, 401);
 });
+
+Deno.test("exchange() lets go of the connection when the answer isn't read to its end, and only then", async () => {
+  const signals: AbortSignal[] = [];
+  const fetch = ((_: unknown, init?: RequestInit) => {
+    if (init?.signal) signals.push(init.signal);
+    return Promise.resolve(json({ ok: true }));
+  }) as typeof globalThis.fetch;
+  await exchange(options({ fetch }), (response) => response.json());
+  await assertRejects(() =>
+    exchange(options({ fetch }), () => Promise.reject(new AttemptError("protocol", "no")))
+  );
+  assertEquals(signals.map((signal) => signal.aborted), [false, true]);
+});
