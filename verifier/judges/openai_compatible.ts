@@ -5,6 +5,7 @@
  * @module
  */
 import { AssayError } from "../errors.ts";
+import type { TokenLogprob } from "../types.ts";
 import { AttemptError, exchange } from "./attempt.ts";
 import type { Capabilities, CapabilityMemory, Subject } from "./capabilities.ts";
 import { answerBody, type ChatBody, type ChatSettings, continuationBody } from "./chat_request.ts";
@@ -225,19 +226,39 @@ export function createCaller(
   };
 }
 
+/** With less than this on letters, a blank token is the space before the letter, not one of its rivals. */
+const BLANK_LETTER_MASS = 0.5;
+
 /**
  * The answer to a continuation, or `null` when the server plainly began a new turn: no letter is sampled and none is
- * among the alternatives. A blank first token is the space before the letter, which some tokenisers split off.
+ * among the alternatives. Where the sampled token is blank and hardly any letter was possible in its place, the letter
+ * is the next token: some tokenisers split the space off.
  */
 function continued(reply: Reply): Reply["answer"] | null {
   const { answer } = reply;
   const [first, second] = answer.tokens ?? [];
   if (first === undefined) return answer;
-  const isLetter = (token: string): boolean => /^[A-T]$/i.test(token.trim());
-  const hasLetter = (token: NonNullable<typeof first>): boolean =>
-    isLetter(token.token) || (token.top_logprobs ?? []).some((alternative) => isLetter(alternative.token));
-  if (first.token.trim() === "" && second !== undefined && hasLetter(second)) {
+  if (
+    first.token.trim() === "" && second !== undefined && hasLetter(second) &&
+    letterMass(first) < BLANK_LETTER_MASS
+  ) {
     return { ...answer, tokens: answer.tokens?.slice(1) ?? null };
   }
   return hasLetter(first) ? answer : null;
+}
+
+function isLetter(token: string): boolean {
+  return /^[A-T]$/i.test(token.trim());
+}
+
+function hasLetter(token: TokenLogprob): boolean {
+  return isLetter(token.token) ||
+    (token.top_logprobs ?? []).some((alternative) => isLetter(alternative.token));
+}
+
+function letterMass(token: TokenLogprob): number {
+  return (token.top_logprobs ?? []).reduce(
+    (mass, { token: text, logprob }) => isLetter(text) && logprob !== null ? mass + Math.exp(logprob) : mass,
+    0,
+  );
 }

@@ -476,16 +476,20 @@ Deno.test("continuation() goes without a constraint that the server refuses", as
   assertEquals([answer?.tokens?.[0]?.token, w.stub.calls.length], [" K", 2]);
 });
 
-Deno.test("continuation() skips a blank token before the letter", async () => {
-  const blank: StubToken = {
-    token: "▁".replace("▁", " "),
-    logprob: -0.1,
-    top_logprobs: [{ token: " ", logprob: -0.1 }],
-  };
+Deno.test("continuation() skips a blank token before the letter, unless letters were likely in its place", async () => {
   const letter: StubToken = { token: "C", logprob: -0.2, top_logprobs: [{ token: "C", logprob: -0.2 }] };
-  await using w = world({ kind: "answer", text: " C", tokens: [blank, letter] }, { family: "sglang" });
-  const answer = await w.judge.continuation?.(request(), "<score_A>", context());
-  assertEquals(answer?.tokens?.[0]?.token, "C");
+  const blank = (mass: number): StubToken => ({
+    token: " ",
+    logprob: Math.log(1 - mass),
+    top_logprobs: [{ token: " ", logprob: Math.log(1 - mass) }, { token: " D", logprob: Math.log(mass) }],
+  });
+  for (const [mass, expected] of [[0.01, "C"], [0.9, " "]] as const) {
+    await using w = world({ kind: "answer", text: " C", tokens: [blank(mass), letter] }, {
+      family: "sglang",
+    });
+    const answer = await w.judge.continuation?.(request(), "<score_A>", context());
+    assertEquals(answer?.tokens?.[0]?.token, expected);
+  }
 });
 
 Deno.test("continuation() is null when the server plainly began a new turn", async () => {
