@@ -33,8 +33,6 @@ export interface StatusInfo {
   /** Only a server has them. */
   readonly uptimeSeconds?: number;
   readonly usage?: Usage;
-  /** Only in process. */
-  readonly warnings?: readonly string[];
 }
 
 /** Requests are plain objects as on the wire; they are checked on the other side of this interface, once. */

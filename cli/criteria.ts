@@ -126,7 +126,7 @@ function print(rubric: RubricInfo, name: string, args: Arguments, io: Io): void 
 
 /** A rubric for people. */
 export function rubricLines(rubric: RubricInfo, name: string, { style, columns }: Print): readonly string[] {
-  const paragraph = (text: string) => wrap(`  ${oneLine(text)}`, columns, "  ");
+  const paragraph = (text: string) => "  " + wrap(oneLine(text), columns - 2).replaceAll("\n", "\n  ");
   const lines = [
     style.bold(`${escapeText(name)}: ${plural(rubric.criteria.length, "criterion", "criteria")}`),
   ];

@@ -30,14 +30,17 @@ export interface LocalOptions {
 /** The options of the runtime for these options of the command line. */
 export function runtimeOptions({ config, store }: LocalOptions, io: Io): DenoOptions {
   return {
-    env: (name) => name === "ASSAY_STORE" && store !== undefined ? store : io.env(name),
+    env: io.env,
     ...(config === undefined ? {} : { configPath: config }),
+    ...(store === undefined
+      ? {}
+      : { store: store === "memory" ? { kind: "memory" } : { kind: "deno-kv", path: store } }),
   };
 }
 
 /** Starts the verifier. @throws StartError, {AssayError} with a message for the user */
 export async function localBackend(options: LocalOptions, io: Io): Promise<Backend> {
-  const { config, environment, close } = await openVerifier(runtimeOptions(options, io));
+  const { environment, close } = await openVerifier(runtimeOptions(options, io));
   return {
     place: "this process",
     compare: async (request, call) =>
@@ -57,7 +60,6 @@ export async function localBackend(options: LocalOptions, io: Io): Promise<Backe
         defaultJudge: environment.judges.defaultProfile,
         judges: environment.judges.profiles(),
         store: { kind: environment.store.kind, healthy: true },
-        warnings: config.warnings,
       }),
     probe: (judge, signal) =>
       probeJudges(compare, environment, judge === undefined ? { signal } : { judge, signal }),

@@ -82,9 +82,6 @@ export function statusLines(status: StatusInfo, place: string, print: Print): re
       lines.push(wrap(`${escapeText(name)} has shown: ${escapeText(list.join(", "))}`, columns, "  "));
     }
   }
-  for (const warning of status.warnings ?? []) {
-    lines.push(style.warn(wrap(`Warning: ${oneLine(warning)}`, columns, "  ")));
-  }
   return lines;
 }
 

@@ -3,11 +3,13 @@
  *
  * @module
  */
+import type { Connection } from "../routes/connection.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
 import { type Config, loadConfig, type ReadEnvironment, type StoreConfig } from "../verifier/config.ts";
 import type { Environment } from "../verifier/environment.ts";
 import { AssayError } from "../verifier/errors.ts";
+import { watchHangUp } from "./deno_hang_up.ts";
 import { type Found, logger, startApp, startEnvironment } from "./start.ts";
 
 /** How to start on Deno. */
@@ -18,6 +20,8 @@ export interface DenoOptions {
   readonly env?: ReadEnvironment;
   /** Where `assay.config.json` is looked for. @default the working directory */
   readonly directory?: string;
+  /** Takes the place of the configured store. */
+  readonly store?: StoreConfig;
 }
 
 /** A started verifier on Deno. */
@@ -98,14 +102,15 @@ export async function openServer(options: DenoOptions = {}): Promise<DenoServer>
       config: found.config,
       environment,
       close: () => found.store.close(),
-      fetch: (request, info) => app.fetch(request, { remoteAddress: addressOf(info) }),
+      fetch: (request, info) => app.fetch(request, connectionOf(info)),
     };
   });
 }
 
 async function find(options: DenoOptions): Promise<Found> {
   const env = options.env ?? ((name) => Deno.env.get(name));
-  const config = await findConfig(options);
+  const found = await findConfig(options);
+  const config = options.store === undefined ? found : { ...found, store: options.store };
   const log = logger(config, env);
   for (const warning of config.warnings) log(warning);
   return {
@@ -189,10 +194,13 @@ export function dataDirectory(system: typeof Deno.build.os, env: ReadEnvironment
   return home === undefined ? null : `${home}/.local/share/assay`;
 }
 
-function addressOf(info: Deno.ServeHandlerInfo): string | null {
+function connectionOf(info: Deno.ServeHandlerInfo): Connection {
   const address = info.remoteAddr;
   // A socket file has no address: whoever may open it is on this machine, and the Host header still counts.
-  return "hostname" in address ? address.hostname : null;
+  if (!("hostname" in address)) return { remoteAddress: null };
+  const remoteAddress = address.hostname;
+  if (Deno.build.os !== "linux") return { remoteAddress };
+  return { remoteAddress, watch: () => watchHangUp(address) };
 }
 
 function reason(error: unknown): string {
