@@ -18,6 +18,9 @@ const ABOUT_PARAMETERS = new Set([400, 404, 405, 415, 422, 501]);
 const UNSUPPORTED =
   /not (?:be )?(?:supported|support|allowed|permitted|available|enabled|implemented|recognized|recognised|valid)|n['’]t (?:support|allow|permit)|does not support|unsupported|unknown|unrecognized|unrecognised|unexpected|extra (?:inputs|fields)|no such|invalid|disabled|not one of|no longer|use ['"`]?max_|remove/i;
 
+/** The parameter, not the word: streams are closed, reset and interrupted as well. */
+const STREAM_PARAMETER = /['"`]stream['"`]|(?:parameter|argument|field)\b[^.]{0,40}\bstream\b/i;
+
 /**
  * The lesson in an error, or `null`.
  *
@@ -52,10 +55,12 @@ export function readRefusal(
         : { capability: "topLogprobs", value: maximum };
     }
   }
-  if (!UNSUPPORTED.test(text)) return null;
+  // Whatever is said about these two (that the template drops the last message, that they exclude each other), the
+  // server can't continue it.
   for (const parameter of ["continue_final_message", "add_generation_prompt"]) {
     if (names(parameter)) return { capability: "continuation", value: false };
   }
+  if (!UNSUPPORTED.test(text)) return null;
   if (
     "continue_final_message" in body &&
     /last (?:message|role)|assistant (?:message|prefill|role)|prefill/i.test(text)
@@ -84,7 +89,9 @@ export function readRefusal(
   }
   if (names("top_logprobs") || names("logprobs")) return { capability: "logprobs", value: false };
   if (body.temperature === 1 && names("temperature")) return { capability: "temperature", value: false };
-  if (names("stream")) return { capability: "stream", value: false };
+  if (names("stream") && (place !== text || STREAM_PARAMETER.test(text))) {
+    return { capability: "stream", value: false };
+  }
   return null;
 }
 

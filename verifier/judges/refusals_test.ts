@@ -98,6 +98,22 @@ Deno.test("readRefusal() believes the field that names the parameter, not the re
   assertEquals(readRefusal(400, named, BODY), { capability: "thinking", value: false });
 });
 
+Deno.test("readRefusal() takes any complaint about the continuation's parameters for a refusal of it", () => {
+  const body = { continue_final_message: true, add_generation_prompt: false };
+  const text =
+    "continue_final_message is set but the final message does not appear in the chat after the template";
+  assertEquals(readRefusal(400, text, body), { capability: "continuation", value: false });
+  assertEquals(readRefusal(500, text, body), null);
+});
+
+Deno.test("readRefusal() doesn't take the word stream for the parameter", () => {
+  assertEquals(readRefusal(400, "invalid request: the stream was closed", BODY), null);
+  assertEquals(readRefusal(400, "Unsupported value: 'stream' is not allowed", BODY), {
+    capability: "stream",
+    value: false,
+  });
+});
+
 Deno.test("readRefusal() never drops a temperature that was chosen", () => {
   assertEquals(
     readRefusal(400, "Unsupported value: 'temperature' is not supported", { ...BODY, temperature: 0.2 }),
