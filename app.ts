@@ -114,11 +114,15 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
 
   app.onError((error, context) => {
     const known = toAssayError(error);
-    const gone = context.req.raw.signal.aborted;
-    if (known.code === "internal" && !gone) services.log(describeFailure(context, error));
+    if (known.code === "internal" && !hungUp(error, context)) services.log(describeFailure(context, error));
     return problemResponse(known);
   });
   return app;
+}
+
+/** Whether a failure is only that the caller went away, which nobody needs to be told. */
+function hungUp(error: unknown, context: AppContext): boolean {
+  return context.req.raw.signal.aborted || (error instanceof DOMException && error.name === "AbortError");
 }
 
 /** The operation that a request means, whatever its method may make of it (HEAD counts as GET). */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Connection } from "./connection.ts";
 import { HttpError } from "./problem.ts";
 
 /** One accepted bearer token. */
@@ -10,12 +11,6 @@ export interface AccessToken {
   /** Shown in logs and statistics. */
   readonly name: string;
   readonly value: string;
-}
-
-/** What the runtime knows about the connection. */
-export interface Connection {
-  /** IP address of the peer; `null` where the runtime doesn't say (Workers), and then the Host header decides. */
-  readonly remoteAddress: string | null;
 }
 
 /** Decides on one request. Resolves to the token's name, or `null` for a local caller. @throws {HttpError} */

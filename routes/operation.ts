@@ -18,7 +18,7 @@ import type {
   TrackRequest,
   TrackResult,
 } from "../verifier/types.ts";
-import type { Connection } from "./auth.ts";
+import type { Connection } from "./connection.ts";
 import type { Meter } from "./meter.ts";
 
 /** Hono's type of our contexts. */

@@ -11,6 +11,7 @@ import { readJson } from "./body.ts";
 import { storeFault } from "./health.ts";
 import type { Operation, Services } from "./operation.ts";
 import { probe, status } from "./schemas.ts";
+import { watchCaller } from "./verb.ts";
 
 /** Body of `POST /v1/status/probe`. */
 export const probeRequest = z.strictObject({
@@ -81,11 +82,15 @@ export function statusOperations(services: Services): readonly Operation[] {
           probeRequest,
           await readJson(context.req.raw, services.bodyLimitBytes),
         );
-        const { signal } = context.req.raw;
+        const { signal, stop } = watchCaller(context);
         const options = judge === undefined ? { signal } : { judge, signal };
-        return jsonResponse({
-          judges: await probeJudges(services.verbs.compare, services.environment, options),
-        });
+        try {
+          return jsonResponse({
+            judges: await probeJudges(services.verbs.compare, services.environment, options),
+          });
+        } finally {
+          stop();
+        }
       },
     },
   ];

@@ -46,10 +46,17 @@ export async function answerVerb<S extends z.ZodType, Result extends SharedResul
       throw error;
     }
   };
-  const signal = context.req.raw.signal;
-  if (!acceptsEvents(context.req.header("accept"))) return jsonResponse(await run(signal));
+  if (!acceptsEvents(context.req.header("accept"))) {
+    const caller = watchCaller(context);
+    try {
+      return jsonResponse(await run(caller.signal));
+    } finally {
+      caller.stop();
+    }
+  }
   return await eventStream({
-    signal,
+    // A stream's own cancellation tells of a reader who leaves; the request's signal of one who does so before.
+    signal: context.req.raw.signal,
     keepAliveMs: services.keepAliveMs,
     run: async (emit, linked) => {
       const result = await run(linked, (event) => emit(toServerEvent(event)));
@@ -62,6 +69,16 @@ export async function answerVerb<S extends z.ZodType, Result extends SharedResul
       return { event: "problem", data: problemDocument(known) };
     },
   });
+}
+
+/** A signal that aborts when the caller hangs up before there is an answer. Call `stop` when there is one. */
+export function watchCaller(
+  context: AppContext,
+): { readonly signal: AbortSignal; readonly stop: () => void } {
+  const watch = context.env.watch?.();
+  const { signal } = context.req.raw;
+  if (watch === undefined) return { signal, stop: () => {} };
+  return { signal: AbortSignal.any([signal, watch.signal]), stop: watch.stop };
 }
 
 /** The operator's line for a failure that nobody foresaw. */

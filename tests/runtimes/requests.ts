@@ -1,0 +1,278 @@
+/**
+ * The requests that every runtime must answer alike, and what is left of an answer when that which may differ is
+ * masked: ids, times, and who answers.
+ *
+ * @module
+ */
+import { createParser } from "eventsource-parser";
+import { readTranscript } from "../../transcripts/transcript.ts";
+import type { Settings } from "./server.ts";
+
+/** One request, sent in the order of the list. */
+export interface Case {
+  readonly name: string;
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: BodyInit;
+  /** The status that every runtime must answer with. */
+  readonly status: number;
+}
+
+/** An answer, masked. */
+export interface Masked {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | null>>;
+  readonly body: unknown;
+}
+
+const EXAMPLES = new URL("../../examples/", import.meta.url);
+const BODY_LIMIT = 400_000;
+
+/** What a suite's servers are configured with. `slowJudge` is the base URL of a judge that never answers. */
+export function settings(slowJudge: string, options: { readonly tokens: boolean }): Settings {
+  const tokens = options.tokens ? [{ name: "ci", tokenEnv: "ASSAY_TOKEN_CI" }] : [];
+  const slow = {
+    kind: "openai-compatible",
+    family: "generic",
+    baseUrl: slowJudge,
+    model: "slow",
+    retries: 0,
+  };
+  return {
+    config: {
+      defaultJudge: "evidence",
+      judges: { evidence: { kind: "evidence" }, slow },
+      server: { bodyLimitBytes: BODY_LIMIT, tokens },
+    },
+    variables: { ASSAY_TOKEN_CI: "token-of-ci", ASSAY_DELIMITER_SECRET: "the same in all runtimes" },
+  };
+}
+
+function example(task: string, run: string) {
+  const file = new URL(`${task}/${run}.json`, EXAMPLES);
+  return readTranscript(Deno.readFileSync(file), file.pathname);
+}
+
+function post(name: string, path: string, body: unknown, rest: Partial<Case> = {}): Case {
+  const headers = { "content-type": "application/json", ...rest.headers };
+  return { status: 200, name, path, method: "POST", body: JSON.stringify(body), ...rest, headers };
+}
+
+/** A body without a length, as a client sends that doesn't know it. */
+function streamed(bytes: number): BodyInit {
+  let left = bytes;
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (left <= 0) return controller.close();
+      controller.enqueue(new Uint8Array(Math.min(left, 50_000)).fill(32));
+      left -= 50_000;
+    },
+  });
+}
+
+/** Requests for a server without tokens. Built anew for each runtime, as a streamed body can be sent once. */
+export function openCases(): readonly Case[] {
+  const runs = ["checked", "unchecked", "sorted-by-name", "injection"].map((run) => ({
+    ...example("csv-summary", run).trajectory,
+    id: run,
+  }));
+  const { task, trajectory } = example("progress", "roman");
+  const csv = { task: example("csv-summary", "checked").task, criteria: "coding" };
+  const pair = { ...csv, a: runs[0], b: runs[2] };
+  const events = { headers: { accept: "text/event-stream" } };
+  const json = { "content-type": "application/json" };
+  return [
+    { name: "health", path: "/healthz", status: 200 },
+    { name: "readiness", path: "/readyz", status: 200 },
+    { name: "documents", path: "/openapi.json", status: 200 },
+    { name: "the docs page", path: "/docs", status: 200 },
+    { name: "the root", path: "/", status: 302 },
+    { name: "rubrics", path: "/v1/criteria", status: 200 },
+    { name: "a rubric", path: "/v1/criteria/terminal_bench", status: 200 },
+    { name: "no such rubric", path: "/v1/criteria/nothing", status: 404 },
+    post("a rubric of one's own", "/v1/criteria/parse", {
+      criteria: "\ufeff## Criteria\r\n\r\n### Läuft {#runs}\r\nIt runs.\r\n",
+    }),
+    post("a rubric without criteria", "/v1/criteria/parse", { criteria: "# Nothing\n" }, { status: 400 }),
+    post("compare: dry run", "/v1/compare", { ...pair, dryRun: true }),
+    post("compare", "/v1/compare", pair),
+    post("compare: from the cache", "/v1/compare", pair),
+    post("compare: live", "/v1/compare", { ...pair, seed: 1, cache: "off" }, events),
+    post("compare: identical sides", "/v1/compare", { ...csv, a: "same", b: "same" }),
+    post("compare: odd characters", "/v1/compare", {
+      task: "t\0\ud800",
+      a: "\u001b[31mred\u202e",
+      b: "日本\ud83d\ude00",
+    }),
+    post("select", "/v1/select", { ...csv, candidates: runs }),
+    post("select: every pair, with the agreement prior", "/v1/select", {
+      ...csv,
+      candidates: runs,
+      mode: "round_robin",
+      prior: "agreement",
+      seed: 7,
+    }),
+    post("select: the published schedule", "/v1/select", {
+      ...csv,
+      candidates: runs,
+      mode: "upstream",
+      repeats: 2,
+    }),
+    post("select: live", "/v1/select", { ...csv, candidates: runs.slice(0, 3), cache: "off" }, events),
+    post("select: one candidate", "/v1/select", { ...csv, candidates: ["alone"] }),
+    post("track", "/v1/track", { task, trajectory }),
+    post("track: causal", "/v1/track", { task, trajectory, causal: true, checkpoints: [1, 3] }),
+    post("track: live", "/v1/track", { task, trajectory, cache: "off" }, events),
+    { name: "status", path: "/v1/status", status: 200 },
+    post("probe", "/v1/status/probe", { judge: "evidence" }),
+    post("probe: no such judge", "/v1/status/probe", { judge: "nobody" }, { status: 400 }),
+    post("over the budget", "/v1/compare", { ...pair, budget: { calls: 1 } }, { status: 422 }),
+    post("over the budget, live", "/v1/compare", { ...pair, budget: { calls: 1 } }, {
+      status: 422,
+      ...events,
+    }),
+    post("unknown field", "/v1/compare", { ...pair, repaets: 2 }, { status: 400 }),
+    post("unknown judge", "/v1/compare", { ...pair, judge: "nobody" }, { status: 400 }),
+    post("unknown rubric", "/v1/compare", { ...pair, criteria: "codng" }, { status: 400 }),
+    post("wrong numbers", "/v1/compare", { ...pair, repeats: -1, seed: 0.5 }, { status: 400 }),
+    post("blank task", "/v1/compare", { ...pair, task: "  " }, { status: 400 }),
+    post("too many candidates", "/v1/select", { task: "t", candidates: Array(30_000).fill("x") }, {
+      status: 400,
+    }),
+    post("bad JSON", "/v1/compare", {}, { status: 400, body: '{"task": NaN}' }),
+    post("no body", "/v1/compare", {}, { status: 400, body: "" }),
+    post("not UTF-8", "/v1/compare", {}, { status: 400, body: Uint8Array.of(0x22, 0xe9, 0x22) }),
+    post("a byte order mark", "/v1/criteria/parse", {}, { body: '\ufeff{"criteria": ["It works."]}' }),
+    post("a dangerous name", "/v1/compare", {}, { status: 400, body: '{"__proto__": {}}' }),
+    post("a name twice", "/v1/compare", {}, { status: 400, body: '{"task": "a", "task": "b"}' }),
+    post("deep nesting", "/v1/compare", {}, { status: 400, body: "[".repeat(100_000) }),
+    post("too large, announced", "/v1/compare", {}, { status: 413, body: " ".repeat(BODY_LIMIT + 1) }),
+    {
+      name: "too large, streamed",
+      method: "POST",
+      path: "/v1/compare",
+      headers: json,
+      body: streamed(BODY_LIMIT + 1),
+      status: 413,
+    },
+    {
+      name: "wrong media type",
+      method: "POST",
+      path: "/v1/compare",
+      headers: { "content-type": "text/plain" },
+      body: "{}",
+      status: 415,
+    },
+    { name: "wrong method", path: "/v1/compare", status: 405 },
+    { name: "no such path", path: "/v1/gate", status: 404 },
+    { name: "another origin", path: "/v1/status", headers: { origin: "http://evil.example" }, status: 403 },
+    {
+      name: "a forwarded caller",
+      path: "/v1/status",
+      headers: { "x-forwarded-for": "203.0.113.9" },
+      status: 403,
+    },
+    { name: "still healthy", path: "/readyz", status: 200 },
+  ];
+}
+
+/** Requests for a server with one token. */
+export function guardedCases(): readonly Case[] {
+  const authorization = "Bearer token-of-ci";
+  return [
+    { name: "health needs no token", path: "/healthz", status: 200 },
+    { name: "the documents need no token", path: "/docs", status: 200 },
+    { name: "no token", path: "/v1/status", status: 401 },
+    { name: "a wrong token", path: "/v1/status", headers: { authorization: "Bearer wrong" }, status: 401 },
+    { name: "a malformed token", path: "/v1/status", headers: { authorization: "Bearer a b" }, status: 400 },
+    { name: "another scheme", path: "/v1/status", headers: { authorization: "Basic eDp5" }, status: 401 },
+    { name: "the token", path: "/v1/status", headers: { authorization }, status: 200 },
+    { name: "an unknown path without a token", path: "/nowhere", status: 401 },
+    { name: "an unknown path with the token", path: "/nowhere", headers: { authorization }, status: 404 },
+    post("a verb with the token", "/v1/compare", { task: "t", a: "x", b: "y" }, {
+      headers: { authorization },
+    }),
+  ];
+}
+
+/** How a request is sent: to a port or to the app itself. */
+export type Send = (path: string, init: RequestInit) => Promise<Response>;
+
+/** Sends one request and masks its answer. */
+export async function answer(
+  send: Send,
+  { method = "GET", path, headers, body, name }: Case,
+): Promise<Masked> {
+  const init = {
+    method,
+    headers: { ...headers, "x-request-id": `case/${name.replaceAll(/[^a-z]/gi, "-")}` },
+    redirect: "manual",
+    ...(body === undefined ? {} : { body, duplex: "half" }),
+  } as RequestInit;
+  const response = await send(path, init);
+  const text = await response.text();
+  const shown = [
+    "content-type",
+    "cache-control",
+    "location",
+    "allow",
+    "www-authenticate",
+    "retry-after",
+    "x-request-id",
+  ];
+  return {
+    status: response.status,
+    headers: Object.fromEntries(shown.map((header) => [header, response.headers.get(header)])),
+    body: maskBody(response.headers.get("content-type") ?? "", text),
+  };
+}
+
+function maskBody(type: string, text: string): unknown {
+  if (type.startsWith("text/event-stream")) return maskEvents(text);
+  if (type.includes("json")) return mask(JSON.parse(text));
+  return text.replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, "http://SERVER");
+}
+
+/** The events with their data. Calls finish in any order, so they are sorted and lose their running number. */
+function maskEvents(text: string): unknown {
+  const events: { readonly event: string; readonly data: unknown }[] = [];
+  const ids: string[] = [];
+  const parser = createParser({
+    onEvent: ({ event = "", data, id = "" }) => {
+      events.push({ event, data: mask(JSON.parse(data)) });
+      ids.push(id);
+    },
+  });
+  parser.feed(text);
+  const order = (event: { readonly event: string }) => ["plan", "result", "problem"].includes(event.event);
+  const middle = events.filter((event) => !order(event)).map((event) => JSON.stringify(event)).sort();
+  return {
+    uniqueIds: new Set(ids).size === ids.length && !ids.includes(""),
+    first: events[0]?.event,
+    last: events.at(-1)?.event,
+    ends: events.filter(order),
+    middle,
+  };
+}
+
+/** What two runtimes may answer differently. */
+const MASKED = new Set(["id", "startedAt", "uptimeSeconds", "latencyMs", "done", "runtime", "store"]);
+
+function mask(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(mask);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => {
+      const generated = key !== "id" || (typeof field === "string" && field.startsWith("dec_"));
+      return [
+        key,
+        MASKED.has(key) && generated && typeof field !== "object"
+          ? "MASKED"
+          : key === "runtime" || key === "store"
+          ? "MASKED"
+          : mask(field),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,149 @@
+/**
+ * The same requests against the app object, `deno serve` and `wrangler dev` (workerd). Where wrangler can't be run, its
+ * tests are shown as ignored.
+ *
+ * @module
+ */
+import { assert, assertEquals } from "@std/assert";
+import { createMemoryStore } from "../../store/memory.ts";
+import { startApp, startEnvironment } from "../../runtime/start.ts";
+import { loadConfig } from "../../verifier/config.ts";
+import { answer, type Case, guardedCases, type Masked, openCases, type Send, settings } from "./requests.ts";
+import { type RunningServer, type Settings, startDeno, startWorkerd, wranglerRuns } from "./server.ts";
+
+/** A judge that starts to answer and never goes on; it tells when its caller hangs up. */
+function slowJudge() {
+  const { promise: called, resolve: call } = Promise.withResolvers<void>();
+  const { promise: hungUp, resolve: hangUp } = Promise.withResolvers<void>();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    call();
+    // Deno tells a handler reliably of a caller who leaves only through the response's stream.
+    const body = new ReadableStream({ cancel: () => hangUp() });
+    return request.text().then(() => new Response(body, { headers: { "content-type": "application/json" } }));
+  });
+  return {
+    called,
+    hungUp,
+    baseUrl: `http://127.0.0.1:${server.addr.port}/v1`,
+    close: () => server.shutdown(),
+  };
+}
+
+async function appItself({ config, variables }: Settings): Promise<Send> {
+  const env = (name: string) => variables[name];
+  const found = {
+    env,
+    config: loadConfig({ text: JSON.stringify(config), env }),
+    store: createMemoryStore(),
+    runtime: { name: "test", version: null },
+  };
+  const app = startApp(found, await startEnvironment(found));
+  return (path, init) =>
+    Promise.resolve(
+      app.fetch(new Request(new URL(path, "http://127.0.0.1:8787"), init), { remoteAddress: "127.0.0.1" }),
+    );
+}
+
+const over = (server: RunningServer): Send => (path, init) => fetch(server.origin + path, init);
+
+async function answersOf(send: Send, cases: readonly Case[]): Promise<Map<string, Masked>> {
+  const answers = new Map<string, Masked>();
+  for (const item of cases) {
+    const given = await answer(send, item);
+    assertEquals(given.status, item.status, `${item.name}: ${JSON.stringify(given.body).slice(0, 500)}`);
+    answers.set(item.name, given);
+  }
+  return answers;
+}
+
+/** Whatever the answers hold, they are checked to be alike; this checks that they hold something. */
+function checkSubstance(answers: ReadonlyMap<string, Masked>): void {
+  const body = (name: string) => answers.get(name)?.body as Record<string, unknown>;
+  assertEquals(body("compare").verb, "compare");
+  assertEquals((body("compare: from the cache").usage as { calls: number }).calls, 0);
+  assertEquals((body("select").ranking as unknown[]).length, 4);
+  assertEquals(typeof (body("track").curve as { score: unknown }[])[0]?.score, "number");
+  assertEquals(body("bad JSON").code, "invalid_json");
+  for (const live of ["compare: live", "select: live", "track: live"]) {
+    const { first, last, uniqueIds, middle } = body(live);
+    assertEquals([first, last, uniqueIds], ["plan", "result", true], live);
+    assert((middle as unknown[]).length > 0);
+  }
+}
+
+async function checkHangUp(
+  server: RunningServer,
+  judge: ReturnType<typeof slowJudge>,
+  accept: string,
+): Promise<void> {
+  const connection = new AbortController();
+  const response = fetch(`${server.origin}/v1/compare`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept },
+    body: JSON.stringify({ task: "t", a: "x", b: "y", judge: "slow" }),
+    signal: connection.signal,
+  }).then((answer) => answer.text()).catch(() => "hung up");
+  await judge.called;
+  connection.abort();
+  assertEquals(await response, "hung up");
+  await judge.hungUp;
+}
+
+interface Runtime {
+  readonly name: string;
+  readonly start: (settings: Settings) => Promise<RunningServer>;
+  readonly ignore: boolean;
+}
+
+const hasWrangler = await wranglerRuns();
+const RUNTIMES: readonly Runtime[] = [
+  { name: "deno serve", start: startDeno, ignore: false },
+  { name: "workerd", start: startWorkerd, ignore: !hasWrangler },
+];
+
+for (const { name, start, ignore } of RUNTIMES) {
+  const shown = ignore ? `${name} (ignored: wrangler can't be run here)` : name;
+
+  Deno.test(
+    { name: `${shown} answers every request as the app object does, numbers included`, ignore },
+    async () => {
+      const judge = slowJudge();
+      const common = settings(judge.baseUrl, { tokens: false });
+      const server = await start(common);
+      try {
+        const expected = await answersOf(await appItself(common), openCases());
+        checkSubstance(expected);
+        const given = await answersOf(over(server), openCases());
+        for (const [item, masked] of expected) assertEquals(given.get(item), masked, item);
+      } finally {
+        await server.stop();
+        await judge.close();
+      }
+    },
+  );
+
+  Deno.test({ name: `${shown} asks for its token as the app object does`, ignore }, async () => {
+    const common = settings("http://127.0.0.1:9/v1", { tokens: true });
+    const server = await start(common);
+    try {
+      const expected = await answersOf(await appItself(common), guardedCases());
+      const given = await answersOf(over(server), guardedCases());
+      for (const [item, masked] of expected) assertEquals(given.get(item), masked, item);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  for (const accept of ["application/json", "text/event-stream"]) {
+    Deno.test({ name: `${shown} hangs up on the judge when its ${accept} caller does`, ignore }, async () => {
+      const judge = slowJudge();
+      const server = await start(settings(judge.baseUrl, { tokens: false }));
+      try {
+        await checkHangUp(server, judge, accept);
+      } finally {
+        await server.stop();
+        await judge.close();
+      }
+    });
+  }
+}
