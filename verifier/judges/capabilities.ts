@@ -130,8 +130,12 @@ export function createCapabilityMemory(options: CapabilityOptions = {}): Capabil
       return current(copies.get(local(subject))?.lessons, now());
     },
     peek: (subject) => current(copies.get(local(subject))?.lessons, now()),
-    learn: (subject, name, value) =>
-      change(subject, (lessons) => ({ ...lessons, [name]: { value, at: now() } })),
+    async learn(subject, name, value) {
+      const known = copies.get(local(subject))?.lessons[name];
+      // Sixteen calls in flight are refused at once; the first one's lesson is enough.
+      if (known?.value === value && now() - known.at < REFRESH_MS) return;
+      await change(subject, (lessons) => ({ ...lessons, [name]: { value, at: now() } }));
+    },
     unlearn: (subject, name) =>
       change(subject, (lessons) => {
         const { [name]: _, ...rest } = lessons;

@@ -48,6 +48,26 @@ Deno.test("a process hears within a minute what another one learnt or forgot", a
   assertEquals(await one.recall(SUBJECT), {});
 });
 
+Deno.test("a lesson that many calls learn at once is written once", async () => {
+  const memory = createMemoryStore();
+  let writes = 0;
+  const put: Store["put"] = (...args) => {
+    writes++;
+    return memory.put(...args);
+  };
+  const store: Store = {
+    ...memory,
+    get: (key) => memory.get(key),
+    list: (...args) => memory.list(...args),
+    put,
+  };
+  const capabilities = createCapabilityMemory({ store, now: () => 0 });
+  await Promise.all(Array.from({ length: 16 }, () => capabilities.learn(SUBJECT, "topLogprobs", 5)));
+  assertEquals([writes, await capabilities.recall(SUBJECT)], [1, { topLogprobs: 5 }]);
+  await capabilities.learn(SUBJECT, "topLogprobs", 3);
+  assertEquals([writes, capabilities.peek(SUBJECT)], [2, { topLogprobs: 3 }]);
+});
+
 Deno.test("forget() takes every model of one profile, and no other profile's", async () => {
   const store = createMemoryStore();
   const memory = createCapabilityMemory({ store });
