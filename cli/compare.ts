@@ -59,7 +59,13 @@ ${optionHelp(OPTIONS)}
     );
     if (isPlan(result)) printPlan(io, args, result);
     else if (args.flag("json")) printJson(io, result);
-    else printLines(io, compareLines(result, task.task, a, b, [...notes, ...task.notes], printOf(args, io)));
+    else {printLines(
+        io,
+        compareLines(result, task.task, a, b, [...notes, ...task.notes], {
+          ...printOf(args, io),
+          names: { "/a": a.id, "/b": b.id },
+        }),
+      );}
     return EXIT.fine;
   },
 };

@@ -14,6 +14,8 @@ export interface Print {
   readonly style: Style;
   /** Without explanations. */
   readonly quiet: boolean;
+  /** What the request's trajectories are called here, by JSON pointer. */
+  readonly names?: Readonly<Record<string, string>>;
 }
 
 /** Task and judge. */
@@ -105,11 +107,39 @@ export function footLines(
     );
   }
   if (missing !== null) lines.push(style.warn(wrap(`Warning: ${missing}`, columns, "  ")));
-  for (const warning of result.warnings) {
+  for (const warning of gather(result.warnings, print.names ?? {})) {
     lines.push(style.warn(wrap(`Warning: ${oneLine(warning)}`, columns, "  ")));
   }
   for (const note of notes) lines.push(wrap(`Note: ${oneLine(note)}`, columns, "  "));
   return lines;
+}
+
+/**
+ * Warnings in the words of the command line, and warnings that differ only in their numbers told once: a folder of runs
+ * has the same oddity dozens of times.
+ */
+export function gather(
+  warnings: readonly string[],
+  names: Readonly<Record<string, string>>,
+): readonly string[] {
+  const groups = new Map<string, { readonly first: string; readonly runs: Set<string>; count: number }>();
+  for (const warning of warnings) {
+    const [, pointer = "", rest = warning] =
+      /^(\/candidates\/\d+|\/a|\/b|\/trajectory)(?:\/messages)?(?=[:/])(.*)$/s.exec(warning) ?? [];
+    const name = names[pointer] ?? pointer;
+    const key = rest.replace(/\d+/g, "#");
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { first: name + rest, runs: new Set([name]), count: 1 });
+    else {
+      group.runs.add(name);
+      group.count++;
+    }
+  }
+  return [...groups.values()].map(({ first, runs, count }) =>
+    count === 1
+      ? first
+      : `${first} (and ${count - 1} more like it${runs.size > 1 ? `, in ${runs.size} runs` : ""})`
+  );
 }
 
 /** What a dry run found out, and what an over-budget request would have cost. */

@@ -156,7 +156,7 @@ Deno.test("compare prints criteria, verdict and missing parts within 80 columns,
         "+0.40",
         "0/1",
         "no_tag",
-        "replaced 1 NUL",
+        "evil\\u{1b}[31m: replaced 1 NUL",
       ]
     ) {
       assertStringIncludes(unwrapped(out), text);

@@ -60,7 +60,13 @@ ${optionHelp(OPTIONS)}
     }
     await writeSvg(args.text("svg"), () => selectSvg(result, inputs));
     if (args.flag("json")) printJson(io, result);
-    else printLines(io, selectLines(result, task.task, inputs, [...notes, ...task.notes], printOf(args, io)));
+    else {printLines(
+        io,
+        selectLines(result, task.task, inputs, [...notes, ...task.notes], {
+          ...printOf(args, io),
+          names: Object.fromEntries(inputs.map(({ id }, i) => [`/candidates/${i}`, id])),
+        }),
+      );}
     return EXIT.fine;
   },
 };

@@ -64,7 +64,13 @@ ${optionHelp(OPTIONS)}
     }
     await writeSvg(args.text("svg"), () => curveSvg(`Progress of ${input.id}`, result.curve));
     if (args.flag("json")) printJson(io, result);
-    else printLines(io, trackLines(result, task.task, input, [...notes, ...task.notes], printOf(args, io)));
+    else {printLines(
+        io,
+        trackLines(result, task.task, input, [...notes, ...task.notes], {
+          ...printOf(args, io),
+          names: { "/trajectory": input.id },
+        }),
+      );}
     return EXIT.fine;
   },
 };
