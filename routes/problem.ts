@@ -20,6 +20,8 @@ export interface ProblemDocument {
   readonly errors?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
   readonly plan?: Plan;
+  /** With `length_conflict`: the tracker's length. */
+  readonly length?: number;
 }
 
 /** One line per code, for `title` and for the docs page. */
@@ -112,6 +114,7 @@ export function problemDocument(error: AssayError): ProblemDocument {
     ...(error.errors.length > 0 ? { errors: error.errors.map((field) => cleanField(field, clean)) } : {}),
     ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
     ...(error.plan === undefined ? {} : { plan: error.plan }),
+    ...(error.length === undefined ? {} : { length: error.length }),
   };
 }
 

@@ -43,6 +43,8 @@ export interface AssayErrorOptions {
   readonly errors?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
   readonly plan?: Plan;
+  /** With `length_conflict`: the length there is. */
+  readonly length?: number;
   readonly cause?: unknown;
 }
 
@@ -53,6 +55,7 @@ export class AssayError extends Error {
   readonly errors: readonly FieldError[];
   readonly retryAfterSeconds: number | undefined;
   readonly plan: Plan | undefined;
+  readonly length: number | undefined;
 
   constructor(code: ErrorCode, detail: string, options: AssayErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -60,6 +63,7 @@ export class AssayError extends Error {
     this.errors = options.errors ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.plan = options.plan;
+    this.length = options.length;
   }
 
   /** HTTP status of this code. */
