@@ -250,7 +250,10 @@ export function createScheduler({ now = Date.now }: { readonly now?: () => numbe
       pump(pool);
     };
     // Two handlers, not `finally`: the pool moves on before anyone who waited is told.
-    Promise.resolve().then(() => flight.work.call(slot)).then(
+    Promise.resolve().then(() => {
+      slot.signal.throwIfAborted(); // everybody may have left since it got its slot
+      return flight.work.call(slot);
+    }).then(
       (value) => {
         ended();
         flight.resolve(value);

@@ -118,20 +118,13 @@ export function createScorer(options: ScorerOptions): Scorer {
         meter.hit();
         return { ...stored, cached: true };
       }
-      const { value, joined } = await environment.scheduler.run<Answered>({
-        pool: judge.profile,
-        concurrency: judge.concurrency,
-        request,
-        // With the cache off every call is bought on its own: whoever asks for that wants independent answers.
-        key: options.cache === "off" ? null : `${options.cache}\0${key}`,
-        prefix: judge.warmsPrefix ? `${judge.identity}\0${job.imagesDigest}\0${job.prefix.digest}` : null,
-        signal: cancellation.signal,
-        call: async (slot) => {
-          const answered = await buy(job, slot);
-          await cache.write(key, answered);
-          return answered;
-        },
-      });
+      // With the cache off every call is bought on its own: whoever asks for that wants independent answers.
+      const joinKey = options.cache === "off" ? null : `${options.cache}\0${key}`;
+      let { value, joined } = await run(job, key, joinKey);
+      if (joined && value.scores.some((part) => part.kind === "unscored" && part.reason === "unauthorized")) {
+        // The other request may have come with another key.
+        ({ value, joined } = await run(job, key, null));
+      }
       if (joined) meter.hit();
       return { ...value, cached: joined };
     } catch (error) {
@@ -140,6 +133,26 @@ export function createScorer(options: ScorerOptions): Scorer {
       // A judge that throws anything else is a bug; losing the request's paid answers for it would be a second one.
       return { ...failed(job, unscored("backend_error", `unexpected: ${detailOf(error)}`)), cached: false };
     }
+  }
+
+  function run(
+    job: ScoreJob,
+    key: string,
+    joinKey: string | null,
+  ): Promise<{ readonly value: Answered; readonly joined: boolean }> {
+    return environment.scheduler.run<Answered>({
+      pool: judge.profile,
+      concurrency: judge.concurrency,
+      request,
+      key: joinKey,
+      prefix: judge.warmsPrefix ? `${judge.identity}\0${job.imagesDigest}\0${job.prefix.digest}` : null,
+      signal: cancellation.signal,
+      call: async (slot) => {
+        const answered = await buy(job, slot);
+        await cache.write(key, answered);
+        return answered;
+      },
+    });
   }
 
   async function buy(job: ScoreJob, slot: Slot): Promise<Answered> {

@@ -361,6 +361,24 @@ Deno.test("identical calls of two requests in flight are bought once; with the c
   assertEquals(judge.requests.length, 3);
 });
 
+Deno.test("a key that is refused for one request is no verdict on another that joined it", async () => {
+  const judge = fakeJudge({ answer: () => Promise.reject(new JudgeError("unauthorized", "401")) });
+  const good = fakeJudge();
+  const environment = fakeEnvironment(judge);
+  const scorerOf = (own: Judge) =>
+    createScorer({
+      environment,
+      judge: own,
+      channel: "any",
+      cache: "use",
+      cancellation: createCancellation(),
+      warnings: new Warnings(),
+    });
+  const [bad, fine] = await Promise.all([scorerOf(judge).score(JOB), scorerOf(good).score(JOB)]);
+  assertEquals(reasons(bad.scores), ["unauthorized", "unauthorized"]);
+  assertEquals([reasons(fine.scores), fine.cached], [["logprobs", "logprobs"], false]);
+});
+
 Deno.test("abort and deadline end open calls with their own reasons", async () => {
   const hanging = () =>
     fakeJudge({
