@@ -148,17 +148,26 @@ export function chatSteps(
   });
   if (told.message.length > 0 || told.images.length > 0) newStep();
   reportLeftOut(left, path, warnings);
-  return steps.map((step, i) => finishStep(step, i, path, warnings));
+  reportUnanswered(steps, path, warnings);
+  return steps.map(finishStep);
 }
 
-function finishStep(step: Draft, index: number, path: string, warnings: Warnings): Step {
-  const answered = step.calls.map((call) => call.output !== null);
-  const lastAnswered = answered.lastIndexOf(true);
-  if (answered.includes(false)) {
-    warnings.add(
-      `${path}: step ${index + 1} has ${answered.filter((x) => !x).length} tool calls without a result`,
-    );
-  }
+const isOpen = (call: Call): boolean => call.output === null;
+
+function reportUnanswered(steps: readonly Draft[], path: string, warnings: Warnings): void {
+  const count = steps.reduce((sum, step) => sum + step.calls.filter(isOpen).length, 0);
+  if (count === 0) return;
+  const where = steps.flatMap((step, i) => step.calls.some(isOpen) ? [i + 1] : []);
+  const listed = where.slice(0, 10).join(", ") + (where.length > 10 ? ", …" : "");
+  warnings.add(
+    `${path}: ${count} tool ${count === 1 ? "call has" : "calls have"} no result (step${
+      where.length === 1 ? "" : "s"
+    } ${listed})`,
+  );
+}
+
+function finishStep(step: Draft): Step {
+  const lastAnswered = step.calls.findLastIndex((call) => !isOpen(call));
   // Outputs stand in the order of the commands, so a gap before a later output must stay visible as a gap.
   const outputs = step.calls.slice(0, lastAnswered + 1).map((call) => call.output ?? "(no output recorded)");
   return {

@@ -186,7 +186,7 @@ Deno.test("a call without a result is said, and its gap stays visible before a l
     ],
   });
   assertStringIncludes(text, "[Output]\n(no output recorded)\n[Output]\nof b\n");
-  assertEquals(warnings, ["/a/messages: step 1 has 1 tool calls without a result"]);
+  assertEquals(warnings, ["/a/messages: 1 tool call has no result (step 1)"]);
 });
 
 Deno.test("unknown shapes are errors that name the message", () => {
