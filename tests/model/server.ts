@@ -54,7 +54,7 @@ export async function startModel(files: ModelFiles): Promise<RunningModel> {
         "-c",
         "8192",
       ],
-      ...["--slots", "--no-webui"],
+      ...["--slots", "--no-webui", "--seed", "7"],
     ],
     stdin: "null",
     stdout: "piped",
@@ -100,7 +100,8 @@ export async function startModel(files: ModelFiles): Promise<RunningModel> {
       ...(text === "" ? {} : { body: text }),
       // A judge that hangs up must be felt by the model.
       signal: request.signal,
-    });
+    }).catch(() => null);
+    if (response === null) return new Response(null, { status: 502 });
     exchange.status = response.status;
     const decoder = new TextDecoder();
     const noted = response.body?.pipeThrough(
