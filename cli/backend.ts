@@ -8,20 +8,11 @@ import type { ProfileInfo } from "../verifier/judges/judge.ts";
 import type {
   CallOptions,
   CompareResult,
-  Criterion,
   PlanResult,
   SelectResult,
   TrackResult,
   Usage,
 } from "../verifier/types.ts";
-
-/** A rubric as it was understood. */
-export interface RubricInfo {
-  readonly groundTruthNote: string;
-  readonly criteria: readonly Criterion[];
-  /** Only in process; a server doesn't say. */
-  readonly warnings?: readonly string[];
-}
 
 /** What `status` shows. */
 export interface StatusInfo {
@@ -42,10 +33,6 @@ export interface Backend {
   compare(request: unknown, options: CallOptions): Promise<CompareResult | PlanResult>;
   select(request: unknown, options: CallOptions): Promise<SelectResult | PlanResult>;
   track(request: unknown, options: CallOptions): Promise<TrackResult | PlanResult>;
-  rubricNames(
-    signal: AbortSignal,
-  ): Promise<readonly { readonly name: string; readonly criteria: readonly string[] }[]>;
-  rubric(name: string, signal: AbortSignal): Promise<RubricInfo>;
   status(signal: AbortSignal): Promise<StatusInfo>;
   probe(judge: string | undefined, signal: AbortSignal): Promise<readonly JudgeProbe[]>;
   close(): Promise<void>;

@@ -1,16 +1,24 @@
 /** `assay criteria`: the built-in rubrics, and a check of one's own. @module */
 import { nearestName } from "../verifier/request_errors.ts";
+import { resolveRubric } from "../verifier/rubric.ts";
 import { BUILT_IN_RUBRICS } from "../verifier/rubrics.ts";
-import type { RubricInfo } from "./backend.ts";
+import { Warnings } from "../verifier/text.ts";
+import type { Criterion } from "../verifier/types.ts";
 import { type Command, NamedFailure, printJson, printLines, printOf } from "./command.ts";
 import { EXIT } from "./failure.ts";
 import { type Io, UsageError } from "./io.ts";
-import { parseRubric } from "./local.ts";
 import { type Arguments, optionHelp, PRINT_OPTIONS } from "./options.ts";
 import type { Print } from "./report.ts";
 import { readCriteria } from "./request.ts";
 import { plural, table } from "./table.ts";
 import { escapeText, oneLine, wrap } from "./text.ts";
+
+/** A rubric as it was understood. */
+interface RubricInfo {
+  readonly groundTruthNote: string;
+  readonly criteria: readonly Criterion[];
+  readonly warnings: readonly string[];
+}
 
 const ACTIONS = ["list", "show", "check"] as const;
 
@@ -120,7 +128,7 @@ function print(rubric: RubricInfo, name: string, args: Arguments, io: Io): void 
     const { groundTruthNote, criteria } = rubric;
     printJson(io, { groundTruthNote, criteria });
     // The wire's answer has no place for them, and a check that hides them is none.
-    for (const warning of rubric.warnings ?? []) io.err(`warning: ${oneLine(warning)}\n`);
+    for (const warning of rubric.warnings) io.err(`warning: ${oneLine(warning)}\n`);
   } else printLines(io, rubricLines(rubric, name, printOf(args, io)));
 }
 
@@ -137,7 +145,7 @@ export function rubricLines(rubric: RubricInfo, name: string, { style, columns }
     const extra = weight === 1 ? "" : `, weight ${weight}`;
     lines.push("", `${style.bold(escapeText(name))} ${style.dim(`(${id}${extra})`)}`, paragraph(description));
   }
-  const warnings = rubric.warnings ?? [];
+  const warnings = rubric.warnings;
   if (warnings.length > 0) {
     lines.push(
       "",
@@ -145,4 +153,11 @@ export function rubricLines(rubric: RubricInfo, name: string, { style, columns }
     );
   }
   return lines;
+}
+
+/** A rubric as the verbs read it. @throws {AssayError} */
+function parseRubric(criteria: string): RubricInfo {
+  const warnings = new Warnings();
+  const { groundTruthNote, criteria: list } = resolveRubric(criteria, undefined, warnings);
+  return { groundTruthNote, criteria: list, warnings: warnings.list() };
 }

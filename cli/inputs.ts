@@ -5,6 +5,7 @@
  */
 import { basename, join } from "@std/path";
 import { readTranscript, type Transcript } from "../transcripts/transcript.ts";
+import { MAXIMUM_CANDIDATES } from "../verifier/requests.ts";
 import type { TrajectoryInput } from "../verifier/types.ts";
 import { type Io, UsageError } from "./io.ts";
 import { escapeText, fit, oneLine } from "./text.ts";
@@ -44,6 +45,9 @@ export async function readInputs(paths: readonly string[], io: Io): Promise<Inpu
       files.push(path);
     } else if ((await stat(path)).isDirectory) files.push(...await listFolder(path, notes));
     else files.push(path);
+  }
+  if (files.length > MAXIMUM_CANDIDATES) {
+    throw new UsageError(`${files.length} trajectories are too many: the limit is ${MAXIMUM_CANDIDATES}`);
   }
   const inputs: Input[] = [];
   for (const file of files) {

@@ -73,6 +73,17 @@ Deno.test("readInputs() names what can't be read", () =>
     await assertRejects(() => readInputs([join(folder, "large.txt")], io), UsageError, "is too large");
   }));
 
+Deno.test("readInputs() refuses more candidates than a tournament takes before it reads any", () =>
+  inFolder({}, async (folder) => {
+    const nowhere = join(folder, "a.json");
+    await Deno.writeTextFile(nowhere, "not read");
+    await assertRejects(
+      () => readInputs(Array(1001).fill(nowhere), io),
+      UsageError,
+      "1001 trajectories are too many: the limit is 1000",
+    );
+  }));
+
 Deno.test("agreeOnTask() takes the task that the files agree on, and says what it can't", () =>
   inFolder({
     "a.json": chat("Fix it."),

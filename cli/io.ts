@@ -48,11 +48,22 @@ export function denoIo(signal: AbortSignal): Io {
     readStdin: async (limit) => {
       const parts: Uint8Array[] = [];
       let size = 0;
-      for await (const part of Deno.stdin.readable) {
-        size += part.length;
-        if (size > limit) throw new UsageError(`standard input is larger than ${limit} bytes`);
-        parts.push(part);
+      const reader = Deno.stdin.readable.getReader();
+      // Ctrl-C must end the waiting for a pipe that says nothing.
+      const leave = () => void reader.cancel(signal.reason).catch(() => {});
+      signal.addEventListener("abort", leave, { once: true });
+      try {
+        for (;;) {
+          const { value, done } = await reader.read();
+          if (done) break;
+          size += value.length;
+          if (size > limit) throw new UsageError(`standard input is larger than ${limit} bytes`);
+          parts.push(value);
+        }
+      } finally {
+        signal.removeEventListener("abort", leave);
       }
+      signal.throwIfAborted();
       const bytes = new Uint8Array(size);
       let at = 0;
       for (const part of parts) {

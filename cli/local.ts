@@ -13,12 +13,9 @@ import {
   selectRequestSchema,
   trackRequestSchema,
 } from "../verifier/requests.ts";
-import { resolveRubric } from "../verifier/rubric.ts";
-import { BUILT_IN_RUBRICS } from "../verifier/rubrics.ts";
 import { select } from "../verifier/select.ts";
-import { Warnings } from "../verifier/text.ts";
 import { track } from "../verifier/track.ts";
-import type { Backend, RubricInfo } from "./backend.ts";
+import type { Backend } from "./backend.ts";
 import type { Io } from "./io.ts";
 
 /** Where the configuration and the score cache are. */
@@ -48,11 +45,6 @@ export async function localBackend(options: LocalOptions, io: Io): Promise<Backe
     select: async (request, call) =>
       await select(environment, parseRequest(selectRequestSchema, request), call),
     track: async (request, call) => await track(environment, parseRequest(trackRequestSchema, request), call),
-    rubricNames: () =>
-      Promise.resolve([...BUILT_IN_RUBRICS.keys()].map((name) => (
-        { name, criteria: resolveRubric(name).criteria.map(({ id }) => id) }
-      ))),
-    rubric: (name) => Promise.resolve(parseRubric(name)),
     status: () =>
       Promise.resolve({
         coreVersion: coreVersion(),
@@ -65,11 +57,4 @@ export async function localBackend(options: LocalOptions, io: Io): Promise<Backe
       probeJudges(compare, environment, judge === undefined ? { signal } : { judge, signal }),
     close,
   };
-}
-
-/** A rubric as the verbs read it. Needs no configuration. @throws {AssayError} */
-export function parseRubric(criteria: string): RubricInfo {
-  const warnings = new Warnings();
-  const { groundTruthNote, criteria: list } = resolveRubric(criteria, undefined, warnings);
-  return { groundTruthNote, criteria: list, warnings: warnings.list() };
 }

@@ -138,6 +138,17 @@ Deno.test("Ctrl-C closes the calls in flight and exits with 130", async () => {
   }
 });
 
+Deno.test("Ctrl-C ends the waiting for standard input", async () => {
+  const child = command(["track", "-", "--task", "t"], {}, "piped").spawn();
+  const writer = child.stdin.getWriter();
+  // More than a pipe holds: when it is taken, the process is reading.
+  await writer.write(new Uint8Array(1_000_000).fill(97));
+  child.kill("SIGINT");
+  const { code, stderr } = await child.output();
+  assertEquals([code, decode(stderr)], [130, "interrupted\n"]);
+  await writer.abort().catch(() => {});
+});
+
 Deno.test("serve prints its address, and --server gives the numbers that this process gives", async () => {
   const child = command(["serve", "--port", "0"]).spawn();
   const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();

@@ -13,7 +13,7 @@ import type {
   SelectResult,
   TrackResult,
 } from "../verifier/types.ts";
-import type { Backend, RubricInfo, StatusInfo } from "./backend.ts";
+import type { Backend, StatusInfo } from "./backend.ts";
 import { ServerError, UsageError } from "./io.ts";
 import { escapeText } from "./text.ts";
 
@@ -80,9 +80,6 @@ export function remoteBackend(url: string, token: string | undefined): Backend {
     compare: (request, options) => verb<CompareResult | PlanResult>("/v1/compare", request, options),
     select: (request, options) => verb<SelectResult | PlanResult>("/v1/select", request, options),
     track: (request, options) => verb<TrackResult | PlanResult>("/v1/track", request, options),
-    rubricNames: async (signal) =>
-      (await json<{ rubrics: { name: string; criteria: string[] }[] }>("/v1/criteria", signal)).rubrics,
-    rubric: (name, signal) => json<RubricInfo>(`/v1/criteria/${encodeURIComponent(name)}`, signal),
     status: (signal) => json<StatusInfo>("/v1/status", signal),
     probe: async (judge, signal) => {
       const body = judge === undefined ? {} : { judge };

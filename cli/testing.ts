@@ -70,8 +70,6 @@ export function fakeBackend(
     compare: answer(results.compare),
     select: answer(results.select),
     track: answer(results.track),
-    rubricNames: no,
-    rubric: no,
     status: no,
     probe: no,
     close: () => {
