@@ -24,6 +24,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { fromFileUrl } from "@std/path";
 import { readTranscript, TranscriptError } from "../../transcripts/transcript.ts";
+import { normalizeTrajectory } from "../../verifier/trajectory.ts";
 
 const shared = new URL("../../../shared/", import.meta.url);
 const exists = (path: string) => {
@@ -142,5 +143,53 @@ Deno.test({
       TranscriptError,
       "a.json:1:1",
     );
+  },
+});
+
+Deno.test({
+  name: "readers give the verifier one step for every agent step of every real run, with the same text" +
+    suffix,
+  ignore: !present,
+  fn: () => {
+    let runs = 0;
+    for (const set of ["terminal_bench_2.0", "terminal_bench_2.1"]) {
+      for (const task of Deno.readDirSync(new URL(`data/${set}/`, shared))) {
+        for (const { name } of Deno.readDirSync(new URL(`data/${set}/${task.name}/`, shared))) {
+          const url = new URL(`data/${set}/${task.name}/${name}`, shared);
+          const bytes = Deno.readFileSync(url);
+          const { trajectory, warnings } = readTranscript(bytes, name);
+          const steps = JSON.parse(new TextDecoder().decode(bytes)).trajectory.steps
+            .filter((step: { source: string }) => step.source === "agent");
+          const normalized = normalizeTrajectory(trajectory, "/a");
+          assertEquals([normalized.steps.length, warnings], [steps.length, []], name);
+          // What the renderer adds stands at the start of lines: headers, marks and quotes.
+          for (const [i, step] of steps.entries()) {
+            const rendered = normalized.steps[i]!.replace(/^> /gm, "");
+            for (const call of step.tool_calls) {
+              const command = call.arguments.keystrokes.trim().replace(/^> /gm, "");
+              assert(rendered.includes(command), `${name}: step ${i + 1} lost its command`);
+            }
+          }
+          runs++;
+        }
+      }
+    }
+    assertEquals(runs, 435);
+  },
+});
+
+Deno.test({
+  name: "readers read the two progress runs (ATIF v1.2: stubs, call ids, several calls for one screen)" +
+    suffix,
+  ignore: !present,
+  fn: () => {
+    for (const [name, reward, steps] of [["fail", 0, 17], ["success", 1, 18]] as const) {
+      const file = `data/progress_tracking/${name}_trajectory.json`;
+      const transcript = readTranscript(Deno.readFileSync(new URL(file, shared)), file);
+      assertEquals([transcript.reward, transcript.format, transcript.warnings], [reward, "atif", []]);
+      assert(transcript.task!.startsWith("Your task is to implement a command line tool"));
+      assertEquals(transcript.trajectory.messages!.filter(({ role }) => role === "assistant").length, steps);
+      assertEquals(transcript.trajectory.messages!.filter(({ role }) => role === "tool").length, steps);
+    }
   },
 });
