@@ -24,7 +24,7 @@ export function compareOperation(services: Services): Operation {
     summary: "Compare two trajectories",
     description:
       "Grades both sides on every criterion and reads the distribution over the grades. Every other repeat swaps the " +
-      "sides, so that a judge's taste for the first place shows as `slotBias`. Buys criteria × repeats calls.",
+      "sides, so that a judge's taste for the first place shows as `slotBias`. Buys criteria × repeats calls. In a trajectory's text, lines that start with `[Command]` and `[Output]` tell what was run from what was said.",
     parameters: [ACCEPT_PARAMETER],
     body: {
       schema: compareRequestSchema,
@@ -33,7 +33,7 @@ export function compareOperation(services: Services): Operation {
           summary: "Two trajectories as text",
           value: {
             task: "Make the failing test pass.",
-            a: "$ npm test\n1 passing\nDone: the test passes.",
+            a: "[Command] npm test\n[Output]\n1 passing\nDone: the test passes.",
             b: "I changed the file. It should work now.",
             criteria: "coding",
           },

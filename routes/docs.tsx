@@ -157,12 +157,12 @@ function Introduction({ api, origin }: { api: OpenApi; origin: string }) {
         over the letters, not the one letter that was sampled. {api.info.description}
       </p>
       <h2 id="start">Start</h2>
-      <p>With the server's own address and no key, the built-in judge answers:</p>
+      <p>Without any key, the built-in judge answers:</p>
       <Code
         text={curl(origin, "post", "/v1/compare", {
           task: "Say hello",
-          a: "$ echo hello\nhello",
-          b: "I can't.",
+          a: "[Command] echo hello\n[Output]\nhello",
+          b: "I said hello.",
         })}
       />
       <h2 id="authentication">Authentication</h2>
@@ -208,7 +208,7 @@ function EndpointDocs(
           caption="Parameters"
           rows={parameters.map(({ name, description, required }) => ({
             name,
-            required,
+            ...(required ? { mark: "required" as const } : {}),
             type: "string",
             description,
           }))}
@@ -220,7 +220,7 @@ function EndpointDocs(
           <Code text={curl(origin, endpoint.method, path, value)} />
         </>
       ))}
-      {bodySchema !== undefined && <SchemaBody schema={bodySchema} caption="Body" />}
+      {bodySchema !== undefined && <SchemaBody schema={bodySchema} caption="Body" mark="required" />}
       {Object.entries(endpoint.responses).filter(([status]) => status < "400").map(([status, response]) => (
         <>
           <p class="label">
@@ -362,7 +362,11 @@ function Schemas({ schemas }: { schemas: Readonly<Record<string, JsonObject>> })
               <Prose text={schema.description} />
             </p>
           )}
-          <SchemaBody schema={schema} caption={`Fields of ${name}`} />
+          <SchemaBody
+            schema={schema}
+            caption={`Fields of ${name}`}
+            mark={/Request$|^Trajectory$|^Criteria$/.test(name) ? "required" : "optional"}
+          />
         </article>
       ))}
     </section>

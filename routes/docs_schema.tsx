@@ -9,9 +9,14 @@
 import type { Child } from "hono/jsx";
 import type { Json, JsonObject } from "./openapi.ts";
 
+/** Which fields carry a mark: in a request those that must be there, in an answer those that may be missing. */
+export type Mark = "required" | "optional";
+
 /** Fields of an object schema; for anything else, what it may be. */
-export function SchemaBody({ schema, caption }: { schema: JsonObject; caption: string }): Child {
-  if (isObject(schema.properties)) return <Fields caption={caption} rows={fieldRows(schema)} />;
+export function SchemaBody(
+  { schema, caption, mark }: { schema: JsonObject; caption: string; mark: Mark },
+): Child {
+  if (isObject(schema.properties)) return <Fields caption={caption} rows={fieldRows(schema, mark)} />;
   const options = alternatives(schema);
   if (options.length > 0) {
     return (
@@ -19,7 +24,7 @@ export function SchemaBody({ schema, caption }: { schema: JsonObject; caption: s
         {options.map((option) => (
           <li>
             <SchemaType schema={option} />
-            {isObject(option.properties) && <SchemaBody schema={option} caption="Fields" />}
+            {isObject(option.properties) && <SchemaBody schema={option} caption="Fields" mark={mark} />}
           </li>
         ))}
       </ul>
@@ -35,24 +40,24 @@ export function SchemaBody({ schema, caption }: { schema: JsonObject; caption: s
 /** One line of a table of fields. */
 export interface Row {
   readonly name: string;
-  readonly required?: boolean;
+  readonly mark?: Mark;
   readonly type: Child;
   readonly description: Child;
 }
 
-function fieldRows(schema: JsonObject): readonly Row[] {
+function fieldRows(schema: JsonObject, mark: Mark): readonly Row[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([name, field]) => {
     if (!isObject(field)) return [];
     return [{
       name,
-      required: required.includes(name),
+      ...(required.includes(name) === (mark === "required") ? { mark } : {}),
       type: <SchemaType schema={field} />,
       description: (
         <>
           {typeof field.description === "string" && <Prose text={field.description} />}
           <Limits schema={field} />
-          <Nested schema={field} />
+          <Nested schema={field} mark={mark} />
         </>
       ),
     }];
@@ -60,13 +65,13 @@ function fieldRows(schema: JsonObject): readonly Row[] {
 }
 
 /** The fields of an object that stands inside a field, folded. */
-function Nested({ schema }: { schema: JsonObject }): Child {
+function Nested({ schema, mark }: { schema: JsonObject; mark: Mark }): Child {
   const inner = isObject(schema.items) ? schema.items : schema;
   const objects = [inner, ...alternatives(inner)].filter((option) => isObject(option.properties));
   return objects.map((option) => (
     <details>
       <summary>Its fields</summary>
-      <Fields rows={fieldRows(option)} />
+      <Fields rows={fieldRows(option, mark)} />
     </details>
   ));
 }
@@ -85,11 +90,11 @@ export function Fields({ caption, rows }: { caption?: string; rows: readonly Row
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ name, required, type, description }) => (
+          {rows.map(({ name, mark, type, description }) => (
             <tr>
               <td>
                 <code>{name}</code>
-                {required === true && <span class="required">required</span>}
+                {mark !== undefined && <span class={`mark ${mark}`}>{mark}</span>}
               </td>
               <td>{type}</td>
               <td>{description}</td>

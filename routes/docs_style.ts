@@ -42,8 +42,9 @@ header h2 { border: 0; margin-top: 1.5rem; padding-top: 0; }
 p { max-width: 46rem; margin: 0.5rem 0; }
 .summary { font-weight: 600; }
 .quiet, .limits { color: var(--quiet); }
-.limits, .required { font-size: 0.85em; }
-.required { color: var(--post); white-space: nowrap; }
+.limits, .mark { font-size: 0.85em; }
+.mark { margin-left: 0.5em; white-space: nowrap; color: var(--quiet); }
+.required { color: var(--post); }
 .label { margin: 1.25rem 0 0.25rem; font-weight: 600; }
 .problems { margin-top: 1rem; font-size: 0.875rem; }
 .verb { font: 600 0.75em/1 ui-monospace, monospace; letter-spacing: 0.03em; }

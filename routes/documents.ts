@@ -15,7 +15,7 @@ export async function htmlResponse(html: string, style: string): Promise<Respons
     headers: {
       "content-type": "text/html; charset=utf-8",
       "content-security-policy":
-        `default-src 'none'; style-src ${source}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+        `default-src 'none'; style-src ${source}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
       "x-content-type-options": "nosniff",
       "referrer-policy": "no-referrer",
       "cache-control": "no-cache",
@@ -23,10 +23,33 @@ export async function htmlResponse(html: string, style: string): Promise<Respons
   });
 }
 
+/** Stands in the page where this server's address comes. */
+const ORIGIN = "http://assay.invalid";
+
+/** The server's address as the caller sees it. A host's name may hold quotes, `$` and `&`: such a one isn't shown. */
+function shownOrigin(url: string): string {
+  const { origin } = new URL(url);
+  return /^https?:\/\/[A-Za-z0-9.:[\]-]+$/.test(origin) ? origin : "http://127.0.0.1:8787";
+}
+
+/** The same promise for every call; a failure is tried again. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () =>
+    made ??= make().catch((error) => {
+      made = undefined;
+      throw error;
+    });
+}
+
 /** The three endpoints. `all` gives every operation of the app, these included. */
 export function documentOperations(all: () => readonly Operation[]): readonly Operation[] {
-  // The generators are loaded by the first request for them: a server starts faster without.
-  const document = async () => (await import("./openapi.ts")).openApiDocument(all(), project.version);
+  // The generators are loaded by the first request for them, as a server starts faster without, and run once.
+  const document = once(async () => (await import("./openapi.ts")).openApiDocument(all(), project.version));
+  const page = once(async () => {
+    const { renderDocs, STYLE } = await import("./docs.tsx");
+    return { html: renderDocs(await document(), ORIGIN), style: STYLE };
+  });
   return [
     {
       method: "get",
@@ -65,8 +88,8 @@ export function documentOperations(all: () => readonly Operation[]): readonly Op
       description: "One page without scripts, fonts or anything else from elsewhere: it works offline.",
       answers: [{ status: 200, description: "The page.", content: { "text/html": { schema: null } } }],
       handle: async (context) => {
-        const { renderDocs, STYLE } = await import("./docs.tsx");
-        return await htmlResponse(renderDocs(await document(), new URL(context.req.url).origin), STYLE);
+        const { html, style } = await page();
+        return await htmlResponse(html.replaceAll(ORIGIN, shownOrigin(context.req.url)), style);
       },
     },
   ];

@@ -35,9 +35,12 @@ export function selectOperation(services: Services): Operation {
           value: {
             task: "Print the sum of the numbers in data.txt.",
             candidates: [
-              { id: "first", steps: ["$ awk '{s+=$1} END {print s}' data.txt\n42", "The sum is 42."] },
+              {
+                id: "first",
+                steps: ["[Command] awk '{s+=$1} END {print s}' data.txt\n[Output]\n42", "The sum is 42."],
+              },
               { id: "second", text: "The sum is probably 40." },
-              { id: "third", text: "$ cat data.txt\nNo such file\nI am done." },
+              { id: "third", text: "[Command] cat data.txt\n[Output]\nNo such file\nI am done." },
             ],
           },
         },

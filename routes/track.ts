@@ -33,7 +33,13 @@ export function trackOperation(services: Services): Operation {
           summary: "A trajectory in steps",
           value: {
             task: "Make the failing test pass.",
-            trajectory: { steps: ["$ npm test\n1 failing", "Edited sum.js", "$ npm test\n1 passing"] },
+            trajectory: {
+              steps: [
+                "[Command] npm test\n[Output]\n1 failing",
+                "Edited sum.js",
+                "[Command] npm test\n[Output]\n1 passing",
+              ],
+            },
           },
         },
       },
