@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   coreVersion,
+  decoderVersion,
   delimitBlock,
   pairwiseSuffix,
   parseRubricMarkdown,
@@ -11,9 +12,11 @@ import { call } from "./core/runtime.ts";
 import { AssayError } from "./errors.ts";
 import { sourceHash } from "../tasks/wasm_sources.ts";
 
-Deno.test("coreVersion() is the crate's version", async () => {
+Deno.test("coreVersion() is the crate's version with the decoder's", async () => {
   const manifest = await Deno.readTextFile(new URL("../core/Cargo.toml", import.meta.url));
-  assertMatch(manifest, new RegExp(`^version = "${coreVersion()}"$`, "m"));
+  const [crate, decoder] = coreVersion().split("+");
+  assertMatch(manifest, new RegExp(`^version = "${crate}"$`, "m"));
+  assertEquals(decoder, `decoder.${decoderVersion()}`);
 });
 
 Deno.test("wasm/ was built from the sources in core/", async () => {

@@ -14,7 +14,7 @@ export function __wbg_reset_state(): void;
 export function blockToken(secret: string, text: string): string;
 
 /**
- * Version of this crate, from Cargo.toml.
+ * Version of this crate, from Cargo.toml, and of the decoder: one of them changes whenever a score may.
  */
 export function coreVersion(): string;
 

@@ -63,7 +63,7 @@ export function blockToken(secret, text) {
 }
 
 /**
- * Version of this crate, from Cargo.toml.
+ * Version of this crate, from Cargo.toml, and of the decoder: one of them changes whenever a score may.
  * @returns {string}
  */
 export function coreVersion() {

@@ -36,10 +36,11 @@ pub(crate) fn to_json<T: Serialize>(value: &T) -> String {
         .unwrap_or_else(|e| format!(r#"{{"path":"","message":"can't be written as JSON: {e}"}}"#))
 }
 
-/// Version of this crate, from Cargo.toml.
+/// Version of this crate, from Cargo.toml, and of the decoder: one of them changes whenever a score may.
 #[wasm_bindgen(js_name = coreVersion)]
 pub fn core_version() -> String {
-    env!("CARGO_PKG_VERSION").to_string()
+    let decoder = crate::decode::DECODER_VERSION;
+    format!("{}+decoder.{decoder}", env!("CARGO_PKG_VERSION"))
 }
 
 /// Version of the prompt texts.

@@ -9,9 +9,13 @@ import { call } from "./runtime.ts";
 
 /** One scored call as the rating sees it: `difference` = score in slot A - score in slot B, -1 to 1. */
 export interface Observation {
+  /** Candidate in slot A. */
   readonly a: number;
+  /** Candidate in slot B, another one. */
   readonly b: number;
+  /** Number of the criterion, 0-based. */
   readonly criterion: number;
+  /** Score in slot A minus score in slot B, -1 to 1. */
   readonly difference: number;
   /** Relative weight of the criterion (mean 1); the call's noise variance is divided by it. */
   readonly weight?: number;
@@ -25,7 +29,9 @@ export interface Rating {
   readonly standardError: Float64Array;
   /** Probability of being this judge's own best; sums to 1. */
   readonly probabilityBest: Float64Array;
+  /** What slot A gains over slot B, score units; positive: this judge favours slot A. */
   readonly slotBias: number;
+  /** How much noisier the calls are than the model expects; 1 without calls. */
   readonly noiseScale: number;
   /** Share of the pair differences that the strengths don't explain, 0 to 1; `null` without a cycle. */
   readonly cycleResidual: number | null;
@@ -36,7 +42,12 @@ const FIELDS = 5;
 function flat(observations: readonly Observation[]): Float64Array {
   const out = new Float64Array(FIELDS * observations.length);
   observations.forEach(({ a, b, criterion, difference, weight = 1 }, i) => {
-    out.set([a, b, criterion, difference, weight], FIELDS * i);
+    const at = FIELDS * i;
+    out[at] = a;
+    out[at + 1] = b;
+    out[at + 2] = criterion;
+    out[at + 3] = difference;
+    out[at + 4] = weight;
   });
   return out;
 }

@@ -99,15 +99,21 @@ export function shuffledIndices(count: number, seed: number): readonly number[] 
 
 /** A judged pair: rewards (0 to 1) of the candidates in slot A and slot B. */
 export interface JudgedPair {
+  /** Candidate in slot A. */
   readonly a: number;
+  /** Candidate in slot B, another one. */
   readonly b: number;
+  /** Reward of `a`, 0 to 1. */
   readonly rewardA: number;
+  /** Reward of `b`, 0 to 1. */
   readonly rewardB: number;
 }
 
 /** Soft wins: each pair gives `1 / (1 + exp(rewardB - rewardA))` to `a` and the rest to `b`. */
 export interface Standings {
+  /** Sum of soft wins per candidate. */
   readonly wins: Float64Array;
+  /** Pairs per candidate, repeated ones counted each time. */
   readonly games: Float64Array;
   /** Mean soft win, 0.27 to 0.73; 0 without a game (the reference's value: look at `games`). */
   readonly rates: Float64Array;

@@ -110,7 +110,7 @@ impl Posterior {
         if n <= 1 {
             return Ok(vec![1.0; n]);
         }
-        let draws = (65_536 / n).next_power_of_two().clamp(512, 4096);
+        let draws = (32_768 / n).next_power_of_two().clamp(512, 4096);
         let mut normal = Normal::new(DRAW_SEED)?;
         let mut wins = vec![0u32; n];
         let mut x = vec![0.0; n + 1];
