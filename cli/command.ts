@@ -88,5 +88,5 @@ export function isPlan(result: object): result is PlanResult {
 /** Prints a dry run's plan. */
 export function printPlan(io: Io, args: Arguments, result: PlanResult): void {
   if (args.flag("json")) printJson(io, result);
-  else printLines(io, ["Nothing was bought (--dry-run). It would take at most:", ...planLines(result.plan)]);
+  else printLines(io, ["Nothing was bought (--dry-run). It would take about:", ...planLines(result.plan)]);
 }

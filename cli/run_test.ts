@@ -129,6 +129,17 @@ Deno.test("select marks identical candidates, missing values and unscored parts"
   assert(widest(out) <= 80, out);
 });
 
+Deno.test("select --svg draws the ranking with the pick marked", async () => {
+  await inTemporary({}, async (folder) => {
+    const file = join(folder, "best.svg");
+    const { open } = fakeBackend({ select: selectResult(5) });
+    assertEquals((await runCaptured(["select", CSV, "--svg", file, "--json"], { open })).status, 0);
+    const svg = await Deno.readTextFile(file);
+    assertEquals(svg.match(/class="best"/g)?.length, 1);
+    for (const text of ["split-on-commas", "reward 0", "reward 1", "0.70"]) assertStringIncludes(svg, text);
+  });
+});
+
 Deno.test("select says so when nothing was scored, and shows soft wins in upstream mode", async () => {
   const none = fakeBackend({ select: { ...selectResult(5), best: null, stopped: "unusable" } });
   assertStringIncludes((await runCaptured(["select", CSV], none)).out, "No pick: nothing was scored.");
