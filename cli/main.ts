@@ -3,6 +3,9 @@ import { denoIo } from "./io.ts";
 import { run } from "./run.ts";
 
 if (import.meta.main) {
+  // `deno task` starts in the project's folder; paths mean the folder that the user is in.
+  const folder = Deno.env.get("ASSAY_CWD");
+  if (folder) Deno.chdir(folder);
   const controller = new AbortController();
   const stop = () => {
     // A second Ctrl-C doesn't wait for anything.

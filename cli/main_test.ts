@@ -55,6 +55,18 @@ Deno.test("a process prints a table, JSON and errors with their exit statuses", 
   assertEquals((await runProcess("version")).code, 0);
 });
 
+Deno.test("paths given to deno task mean the folder that the user is in", async () => {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["task", "--quiet", "assay", "select", "log-errors", "--dry-run"],
+    cwd: join(root, "examples"),
+    env: { ASSAY_STORE: "memory", NO_COLOR: "1" },
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  assertEquals([code, decode(stderr)], [0, ""]);
+  assertStringIncludes(decode(stdout), "calls          27");
+});
+
 Deno.test("standard input is read as a trajectory", async () => {
   const child = command(["track", "-", "--json"], {}, "piped").spawn();
   const writer = child.stdin.getWriter();
