@@ -10,7 +10,7 @@ export interface Cancellation {
   readonly signal: AbortSignal;
   /** What ended it, or `null` while it runs. */
   cause(): "aborted" | "timeout" | null;
-  /** Lets go of timer and listener. */
+  /** The request is over: lets go of timer and listener, and calls off what is still open. */
   close(): void;
 }
 
@@ -36,6 +36,8 @@ export function createCancellation(outer?: AbortSignal, deadlineMs?: number): Ca
     close() {
       clearTimeout(timer);
       outer?.removeEventListener("abort", onAbort);
+      // Nothing is open after a verdict; after an exception nobody would read what is bought from here on.
+      controller.abort(new DOMException("the request is over", "AbortError"));
     },
   };
 }

@@ -225,6 +225,21 @@ Deno.test("an abort rejects with the caller's reason", async () => {
   );
 });
 
+Deno.test("a listener that throws ends the request, and nothing more is bought", async () => {
+  const judge = fakeJudge({ concurrency: 1 });
+  const onEvent = ({ type }: ProgressEvent): void => {
+    if (type === "call") throw new Error("the stream is closed");
+  };
+  await assertRejects(
+    () => run(fakeEnvironment(judge), { repeats: 8 }, { onEvent }),
+    Error,
+    "the stream is closed",
+  );
+  const bought = judge.requests.length;
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert(judge.requests.length === bought && bought <= 3);
+});
+
 Deno.test("a deadline keeps what was scored before it", async () => {
   const { setTimeout } = globalThis;
   let deadline = (): void => {};
