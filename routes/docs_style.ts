@@ -71,5 +71,11 @@ tr:target, h3:target { background: color-mix(in srgb, var(--accent) 14%, transpa
   nav { position: static; height: auto; border-right: 0; border-bottom: 1px solid var(--line); }
   h1 { font-size: 1.6rem; }
 }
+@media (max-width: 40rem) {
+  thead { position: absolute; left: -100vw; }
+  tr { display: block; padding: 0.5rem 0; border-bottom: 1px solid var(--line); }
+  td, td:first-child, td:nth-child(2), td:last-child { display: block; border: 0; padding: 0.1rem 0; width: auto; min-width: 0; max-width: none; }
+  td:empty { display: none; }
+}
 @media print { nav { display: none; } .layout { display: block; } }
 `;

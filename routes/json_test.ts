@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { AssayError } from "../verifier/errors.ts";
-import { MAXIMUM_DEPTH, parseJson } from "./json.ts";
+import { MAXIMUM_DEPTH, MAXIMUM_VALUES, parseJson } from "./json.ts";
 
 function faultOf(text: string): { readonly path: string; readonly message: string } {
   const error = assertThrows(() => parseJson(text), AssayError);
@@ -143,6 +143,14 @@ Deno.test("parseJson() bounds nesting before anything is built", () => {
   const fault = faultOf(nested(MAXIMUM_DEPTH + 1));
   assertStringIncludes(fault.message, `at most ${MAXIMUM_DEPTH} levels`);
   assertEquals(faultOf('{"a":'.repeat(1_000_000)).message.includes("levels"), true);
+});
+
+Deno.test("parseJson() bounds the number of values before anything is built", () => {
+  assertEquals((parseJson(`[${"1,".repeat(100_000)}1]`) as number[]).length, 100_001);
+  for (const element of ["1,", "[],", "{},", '{"a":1},']) {
+    const fault = faultOf(`{"a":[${element.repeat(MAXIMUM_VALUES)}1]}`);
+    assertStringIncludes(fault.message, `at most ${MAXIMUM_VALUES} values`);
+  }
 });
 
 Deno.test("parseJson() tolerates one byte order mark and not two", () => {
