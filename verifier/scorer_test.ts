@@ -1,43 +1,10 @@
 import { assert, assertAlmostEquals, assertEquals, assertStringIncludes } from "@std/assert";
-import { createMemoryStore } from "../store/memory.ts";
-import { StoreError } from "../store/store.ts";
 import { answerWith, fakeEnvironment, fakeJudge, scoreToken } from "../tests/verbs/fake_judge.ts";
+import { JOB, reasons, setup, values } from "../tests/verbs/scorer_setup.ts";
 import { createCancellation } from "./cancellation.ts";
 import { type Judge, type JudgeAnswer, JudgeError } from "./judges/judge.ts";
-import { createScorer, type ScoreJob } from "./scorer.ts";
+import { createScorer } from "./scorer.ts";
 import { Warnings } from "./text.ts";
-import type { Score, UnscoredReason } from "./types.ts";
-
-const JOB: ScoreJob = {
-  prefix: { text: "prefix ", digest: "d1", bytes: 7 },
-  suffix: "suffix",
-  images: [],
-  imagesDigest: "",
-  tags: ["score_A", "score_B"],
-  direction: "pairwise",
-  repeat: 0,
-};
-
-interface Setup {
-  readonly channel?: "any" | "logprobs" | "continuation";
-  readonly cache?: "use" | "refresh" | "off";
-  readonly store?: ReturnType<typeof createMemoryStore>;
-  readonly signal?: AbortSignal;
-}
-
-function setup(judge: Judge, options: Setup = {}) {
-  const warnings = new Warnings();
-  const cancellation = createCancellation(options.signal);
-  const environment = fakeEnvironment(judge, options.store);
-  const { channel = "any", cache = "use" } = options;
-  const scorer = createScorer({ environment, judge, channel, cache, cancellation, warnings });
-  return { scorer, warnings, environment, cancellation };
-}
-
-const reasons = (scores: readonly Score[]): (UnscoredReason | string)[] =>
-  scores.map((score) => score.kind === "scored" ? score.channel : score.reason);
-const values = (scores: readonly Score[]): (number | null)[] =>
-  scores.map((score) => score.kind === "scored" ? score.value : null);
 
 /** An answer as plain text without log-probabilities. */
 const textAnswer = (text: string, more: Partial<JudgeAnswer> = {}): JudgeAnswer => ({
@@ -242,97 +209,6 @@ Deno.test("a failing continuation leaves the first reason and adds its own", asy
   const { scores } = await setup(judge).scorer.score(JOB);
   assertEquals(reasons(scores), ["no_logprobs", "no_logprobs"]);
   assertStringIncludes((scores[0] as { detail: string }).detail, "continuation failed: 400 unknown field");
-});
-
-Deno.test("the second identical call comes from the cache, with the same scores", async () => {
-  const judge = fakeJudge({ answer: (request) => answerWith(request.tags, [0.7, 0.3]) });
-  const { scorer, environment } = setup(judge);
-  const first = await scorer.score(JOB);
-  const again = setup(judge, { store: environment.store as ReturnType<typeof createMemoryStore> });
-  assertEquals(await again.scorer.score(JOB), { ...first, cached: true });
-  assertEquals(judge.requests.length, 1);
-  assertEquals([again.scorer.usage().calls, again.scorer.usage().cacheHits, again.scorer.usage().usd], [
-    0,
-    1,
-    0,
-  ]);
-});
-
-Deno.test("refresh buys again and stores, off neither reads nor writes", async () => {
-  const judge = fakeJudge();
-  const store = createMemoryStore();
-  await setup(judge, { store, cache: "off" }).scorer.score(JOB);
-  assertEquals((await store.list("score/")).keys.length, 0);
-  await setup(judge, { store }).scorer.score(JOB);
-  await setup(judge, { store, cache: "refresh" }).scorer.score(JOB);
-  assertEquals(judge.requests.length, 3);
-  await setup(judge, { store }).scorer.score(JOB);
-  assertEquals(judge.requests.length, 3);
-});
-
-Deno.test("a changed prompt, image, repeat, tag, channel or judge is another call", async () => {
-  const store = createMemoryStore();
-  const judge = fakeJudge();
-  await setup(judge, { store }).scorer.score(JOB);
-  const variants: [Judge, Partial<ScoreJob>, Setup][] = [
-    [judge, { prefix: { ...JOB.prefix, digest: "d2" } }, {}],
-    [judge, { suffix: "other" }, {}],
-    [judge, { imagesDigest: "i" }, {}],
-    [judge, { repeat: 1 }, {}],
-    [judge, { tags: ["score_A"] }, {}],
-    [judge, {}, { channel: "logprobs" }],
-    [{ ...judge, identity: "other" }, {}, {}],
-    [{ ...judge, kind: "gemini" }, {}, {}],
-  ];
-  for (const [i, [changed, job, options]] of variants.entries()) {
-    await setup(changed, { store, ...options }).scorer.score({ ...JOB, ...job });
-    assertEquals(judge.requests.length, i + 2, JSON.stringify(job));
-  }
-});
-
-Deno.test("a corrupt cache record is ignored and said", async () => {
-  const store = createMemoryStore();
-  const judge = fakeJudge();
-  await setup(judge, { store }).scorer.score(JOB);
-  const [key] = (await store.list("score/")).keys;
-  const good = new TextDecoder().decode((await store.get(key!))!.value);
-  for (
-    const bad of [
-      "",
-      "{",
-      "null",
-      "[]",
-      '{"format":2}',
-      good.slice(0, -5),
-      good.replace('"value":0.5', '"value":7'),
-      good.replace('"value":0.5', '"value":null'),
-      good.replaceAll('"kind":"scored"', '"kind":"unscored"'),
-      good.replace(/"letters":\[[^\]]*\]/, '"letters":[1]'),
-    ]
-  ) {
-    await store.put(key!, new TextEncoder().encode(bad));
-    const before = judge.requests.length;
-    const { scorer, warnings } = setup(judge, { store });
-    assertEquals(reasons((await scorer.score(JOB)).scores), ["logprobs", "logprobs"]);
-    assertEquals(judge.requests.length, before + 1, bad);
-    assertStringIncludes(warnings.list().join(), "corrupt record");
-  }
-});
-
-Deno.test("a store that fails costs money, not the result", async () => {
-  const store = createMemoryStore();
-  const broken = {
-    ...store,
-    get: () => Promise.reject(new StoreError("gone")),
-    put: () => Promise.reject(new StoreError("full")),
-  };
-  const { scorer, warnings } = setup(fakeJudge(), { store: broken });
-  assertEquals(reasons((await scorer.score(JOB)).scores), ["logprobs", "logprobs"]);
-  assertEquals(reasons((await scorer.score({ ...JOB, repeat: 1 })).scores), ["logprobs", "logprobs"]);
-  assertEquals(warnings.list(), [
-    "the score cache can't be read and is not used: gone",
-    "the score cache can't be written: full",
-  ]);
 });
 
 Deno.test("identical calls of two requests in flight are bought once; with the cache off each buys its own", async () => {
