@@ -37,10 +37,6 @@ impl Packed {
         self.size
     }
 
-    pub fn get(&self, i: usize, j: usize) -> f64 {
-        self.data[row_start(i.max(j)) + i.min(j)]
-    }
-
     pub fn add(&mut self, i: usize, j: usize, value: f64) {
         self.data[row_start(i.max(j)) + i.min(j)] += value;
     }
@@ -76,13 +72,13 @@ impl Packed {
         }
     }
 
-    /// `x <- L'^-1 x`.
-    pub fn backward(&self, x: &mut [f64]) {
-        for i in (0..self.size).rev() {
+    /// `x <- L'^-1 x`, of which the entries from `to` on are right and the others left unfinished.
+    pub fn backward(&self, x: &mut [f64], to: usize) {
+        for i in (to..self.size).rev() {
             let row = self.row(i);
             let value = x[i] / row[i];
             x[i] = value;
-            for (x, l) in x[..i].iter_mut().zip(row) {
+            for (x, l) in x[to..i].iter_mut().zip(&row[to..]) {
                 *x -= l * value;
             }
         }

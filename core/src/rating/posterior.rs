@@ -69,7 +69,7 @@ impl Rating {
         factor.forward(&mut half, 0);
         let explained: f64 = half.iter().map(|x| x * x).sum();
         let mut shift = half;
-        factor.backward(&mut shift);
+        factor.backward(&mut shift, 0);
         let k = self.observed as f64;
         let q = (square - explained).max(0.0);
         let noise_scale = ((SCALE_PRIOR + q) / (SCALE_PRIOR + k)).sqrt();
@@ -96,7 +96,7 @@ impl Posterior {
         let mut x = weights.to_vec();
         x.resize(self.factor.size(), 0.0);
         self.factor.forward(&mut x, 0);
-        self.factor.backward(&mut x);
+        self.factor.backward(&mut x, 0);
         x
     }
 
@@ -116,7 +116,7 @@ impl Posterior {
         let mut x = vec![0.0; n + 1];
         for _ in 0..draws / 2 {
             x.fill_with(|| normal.draw());
-            self.factor.backward(&mut x);
+            self.factor.backward(&mut x, 0);
             for sign in [self.noise_scale, -self.noise_scale] {
                 let mut best = (f64::NEG_INFINITY, 0);
                 for (i, (mean, x)) in self.strength.iter().zip(&x).enumerate() {

@@ -103,7 +103,8 @@ fn split(accuracy: f64, rate: f64, criteria: usize) -> (f64, f64) {
 /// `log P(z | data) = linear . z + 1/2 z' M z + const`, with the rates inside `linear`.
 struct Model {
     linear: Vec<f64>,
-    quadratic: Packed,
+    /// Row by row, because a flip adds a row.
+    quadratic: Vec<f64>,
 }
 
 impl Model {
@@ -116,20 +117,25 @@ impl Model {
         matrix.add(n, n, 1.0 / SLOT_VARIANCE);
         let factor = matrix.cholesky();
         let k = gap / tau2;
-        let solve = |mut x: Vec<f64>| {
-            factor.forward(&mut x, 0);
-            factor.backward(&mut x);
-            x
-        };
-        let mean = solve(vector);
+        let mut mean = vector;
+        factor.forward(&mut mean, 0);
+        factor.backward(&mut mean, 0);
         let average = rating.prior_means.iter().sum::<f64>() / n as f64;
-        let mut quadratic = Packed::zeros(n);
+        let mut quadratic = vec![0.0; n * n];
+        let mut column = vec![0.0; n + 1];
+        for i in 0..n {
+            // The column from the diagonal down; the rest is known by symmetry.
+            column.fill(0.0);
+            column[i] = 1.0;
+            factor.forward(&mut column, i);
+            factor.backward(&mut column, i);
+            for j in i..n {
+                quadratic[i * n + j] = k * k * column[j];
+                quadratic[j * n + i] = k * k * column[j];
+            }
+        }
         let linear = (0..n)
             .map(|i| {
-                let mut unit = vec![0.0; n + 1];
-                unit[i] = 1.0;
-                let column = solve(unit);
-                (0..=i).for_each(|j| quadratic.add(i, j, k * k * column[j]));
                 let rate = (pass_rate + (rating.prior_means[i] - average) / gap).clamp(
                     RATE_MARGIN.min(pass_rate),
                     (1.0 - RATE_MARGIN).max(pass_rate),
@@ -142,7 +148,7 @@ impl Model {
 
     /// Change of the exponent when `i` passes instead of failing, `product` being `M z`, `passes` the present `z_i`.
     fn log_odds(&self, i: usize, product: &[f64], passes: bool) -> f64 {
-        let own = self.quadratic.get(i, i);
+        let own = self.quadratic[i * self.linear.len() + i];
         let others = product[i] - if passes { own } else { 0.0 };
         self.linear[i] + others + 0.5 * own
     }
@@ -150,8 +156,9 @@ impl Model {
     fn flip(&self, i: usize, z: &mut [bool], product: &mut [f64]) {
         z[i] = !z[i];
         let sign = if z[i] { 1.0 } else { -1.0 };
-        for (j, p) in product.iter_mut().enumerate() {
-            *p += sign * self.quadratic.get(i, j);
+        let n = self.linear.len();
+        for (p, m) in product.iter_mut().zip(&self.quadratic[i * n..(i + 1) * n]) {
+            *p += sign * m;
         }
     }
 
