@@ -14,7 +14,7 @@
 //! What to look for and what to punish.
 //! ```
 //!
-//! - Blocks are those of CommonMark, so a `#` line in a code fence is text, headings may be indented by up to three
+//! - Blocks are those of CommonMark (HTML blocks apart), so a `#` line in a code fence is text, headings may be indented by up to three
 //!   spaces, closed with `#`s or, for the two sections, underlined (Setext).
 //! - HTML comments are removed outside code. Other HTML is text. A byte order mark is skipped; CRLF and CR end lines.
 //! - Bodies are the source text as it stands, trimmed; headings of level 1 and of level 4 and deeper belong to them.
@@ -25,6 +25,7 @@ use crate::error::{CoreError, Result};
 use crate::slug::criterion_ids;
 use serde::Serialize;
 
+mod blocks;
 mod document;
 mod heading;
 mod sections;
