@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { ulid } from "ulid";
+import { ulid } from "./ulid.ts";
 import { boundSteps, type Shortened } from "./bounded_steps.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError, type ErrorCode } from "./errors.ts";
