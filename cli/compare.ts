@@ -12,6 +12,7 @@ import { escapeText, fit, wrap } from "./text.ts";
 
 const OPTIONS = [...VERB_OPTIONS, ...PLACE_OPTIONS, ...PRINT_OPTIONS] as const;
 
+/** `assay compare`; see its help. */
 export const compareCommand: Command = {
   name: "compare",
   summary: "which of two trajectories is better, and by how much",

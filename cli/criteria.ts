@@ -22,6 +22,7 @@ interface RubricInfo {
 
 const ACTIONS = ["list", "show", "check"] as const;
 
+/** `assay criteria`; see its help. */
 export const criteriaCommand: Command = {
   name: "criteria",
   summary: "built-in rubrics, and a check of your own: list, show, check",

@@ -55,6 +55,7 @@ export const OPTIONS = {
   help: { help: "this text" },
 } as const satisfies Readonly<Record<string, Option>>;
 
+/** The name of one option. */
 export type OptionName = keyof typeof OPTIONS;
 
 /** Options that every verb takes. */

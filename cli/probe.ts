@@ -11,6 +11,7 @@ import { escapeText, oneLine, wrap } from "./text.ts";
 const OWN: readonly OptionName[] = ["judge"];
 const OPTIONS = [...OWN, ...PLACE_OPTIONS, ...PRINT_OPTIONS] as const;
 
+/** `assay probe`; see its help. */
 export const probeCommand: Command = {
   name: "probe",
   summary: "asks every judge for one real score",

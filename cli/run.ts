@@ -23,6 +23,7 @@ import { escapeLines, escapeText } from "./text.ts";
 import { trackCommand } from "./track.ts";
 import { versionCommand } from "./version.ts";
 
+/** Every command by its name. */
 export const COMMANDS: readonly Command[] = [
   compareCommand,
   selectCommand,

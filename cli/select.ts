@@ -14,6 +14,7 @@ import { escapeText, fit, wrap } from "./text.ts";
 const OWN: readonly OptionName[] = ["mode", "pivots", "prior", "svg"];
 const OPTIONS = [...VERB_OPTIONS, ...OWN, ...PLACE_OPTIONS, ...PRINT_OPTIONS] as const;
 
+/** `assay select`; see its help. */
 export const selectCommand: Command = {
   name: "select",
   summary: "the best of several trajectories of one task",

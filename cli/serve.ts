@@ -9,6 +9,7 @@ import { escapeText } from "./text.ts";
 
 const OPTIONS: readonly OptionName[] = ["host", "port", "config", "store", "quiet", "help"];
 
+/** `assay serve`; see its help. */
 export const serveCommand: Command = {
   name: "serve",
   summary: "the HTTP server, on this machine",

@@ -11,6 +11,7 @@ import { escapeText, oneLine, wrap } from "./text.ts";
 
 const OPTIONS = [...PLACE_OPTIONS, ...PRINT_OPTIONS] as const;
 
+/** `assay status`; see its help. */
 export const statusCommand: Command = {
   name: "status",
   summary: "judges, versions and store, here or on a server",

@@ -14,6 +14,7 @@ import { escapeText, fit, wrap } from "./text.ts";
 const OWN: readonly OptionName[] = ["causal", "checkpoints", "svg"];
 const OPTIONS = [...VERB_OPTIONS, ...OWN, ...PLACE_OPTIONS, ...PRINT_OPTIONS] as const;
 
+/** `assay track`; see its help. */
 export const trackCommand: Command = {
   name: "track",
   summary: "the progress curve of one run",

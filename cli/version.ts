@@ -7,6 +7,7 @@ import { optionHelp } from "./options.ts";
 
 const OPTIONS = ["json", "help"] as const;
 
+/** `assay version`; see its help. */
 export const versionCommand: Command = {
   name: "version",
   summary: "versions of Assay, its core and its prompts",

@@ -4,7 +4,8 @@ import { differences, fileOf, TASKS } from "./make.ts";
 
 const missing = ["bash", "python3", "node"].filter((program) => {
   try {
-    return !new Deno.Command(program, { args: ["--version"], stdout: "null", stderr: "null" }).outputSync().success;
+    return !new Deno.Command(program, { args: ["--version"], stdout: "null", stderr: "null" }).outputSync()
+      .success;
   } catch {
     return true;
   }

@@ -8,8 +8,11 @@
 export interface ServerEvent {
   readonly event: string;
   readonly data: unknown;
+  /** Default: a running number. */
+  readonly id?: string;
 }
 
+/** What an event stream works with. */
 export interface EventStreamOptions {
   /** Does the work. Reports through `emit`; what it returns is sent last. A rejection before the first event rejects the whole response. */
   readonly run: (emit: (event: ServerEvent) => void, signal: AbortSignal) => Promise<ServerEvent>;
@@ -110,10 +113,10 @@ class EventQueue {
   #id = 0;
   #wake: (() => void)[] = [];
 
-  push({ event, data }: ServerEvent): void {
+  push({ event, data, id }: ServerEvent): void {
     if (this.ended) return;
     this.touched = true;
-    this.#texts.push(`id: ${++this.#id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    this.#texts.push(`id: ${id ?? ++this.#id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     this.#notify();
   }
 

@@ -12,6 +12,7 @@ export interface Entry {
   readonly version: string;
 }
 
+/** Conditions of a write. */
 export interface PutOptions {
   /** Write only if the current version is this one; `null` means "only if absent". */
   readonly ifVersion?: string | null;

@@ -30,6 +30,7 @@ export const ERROR_STATUS = {
   internal: 500,
 } as const;
 
+/** One stable code of a problem document. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** One faulty field: `path` is a JSON pointer into the request, `value` is shortened. */
@@ -39,6 +40,7 @@ export interface FieldError {
   readonly value?: string;
 }
 
+/** What an `AssayError` may carry beside its code and its message. */
 export interface AssayErrorOptions {
   readonly errors?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
@@ -56,6 +58,8 @@ export class AssayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly plan: Plan | undefined;
   readonly length: number | undefined;
+  /** Id of the decision that tells what was judged before the failure; set where one was stored. */
+  decision: string | undefined;
 
   constructor(code: ErrorCode, detail: string, options: AssayErrorOptions = {}) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
@@ -96,8 +100,8 @@ export function showValue(value: unknown): string {
     text = String(value);
   }
   if (text.length > 80) text = text.slice(0, 77).toWellFormed() + "...";
-  // deno-lint-ignore no-control-regex
   return text.replace(
+    // deno-lint-ignore no-control-regex
     /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"),
   );
