@@ -5,13 +5,8 @@
  */
 import { compareRequestSchema } from "../verifier/requests.ts";
 import type { Operation, Services } from "./operation.ts";
-import { compareResult, planResult } from "./schemas.ts";
 import { EXAMPLE_RESULT, VERB_PROBLEMS } from "./examples.ts";
 import { ACCEPT_PARAMETER, answerVerb } from "./verb.ts";
-import * as z from "zod";
-
-/** What `POST /v1/compare` answers: the result, or the plan of a dry run. */
-export const compareAnswer = z.union([compareResult, planResult]);
 
 /** The endpoint. */
 export function compareOperation(services: Services): Operation {
@@ -27,7 +22,7 @@ export function compareOperation(services: Services): Operation {
       "sides, so that a judge's taste for the first place shows as `slotBias`. Buys criteria × repeats calls. In a trajectory's text, lines that start with `[Command]` and `[Output]` tell what was run from what was said.",
     parameters: [ACCEPT_PARAMETER],
     body: {
-      schema: compareRequestSchema,
+      schema: "CompareRequest",
       examples: {
         text: {
           summary: "Two trajectories as text",
@@ -48,7 +43,7 @@ export function compareOperation(services: Services): Operation {
       status: 200,
       description: "The verdict, or the plan of a dry run.",
       content: {
-        "application/json": { schema: compareAnswer, example: EXAMPLE_RESULT.compare },
+        "application/json": { schema: "CompareAnswer", example: EXAMPLE_RESULT.compare },
         "text/event-stream": { schema: null, example: EXAMPLE_RESULT.events },
       },
     }],

@@ -11,7 +11,6 @@ import { Warnings } from "../verifier/text.ts";
 import { jsonResponse } from "./answer.ts";
 import { readJson } from "./body.ts";
 import type { Operation, Services } from "./operation.ts";
-import { parsedCriteria, rubric, rubricList } from "./schemas.ts";
 
 /** Body of `POST /v1/criteria/parse`. */
 export const criteriaParseRequest = z.strictObject({ criteria: criteriaSchema })
@@ -40,7 +39,7 @@ export function criteriaOperations(services: Services): readonly Operation[] {
         description: "The rubrics.",
         content: {
           "application/json": {
-            schema: rubricList,
+            schema: "RubricList",
             example: { rubrics: [{ name: "general", criteria: ["correctness"] }] },
           },
         },
@@ -73,7 +72,7 @@ export function criteriaOperations(services: Services): readonly Operation[] {
         description: "The rubric.",
         content: {
           "application/json": {
-            schema: rubric,
+            schema: "Rubric",
             example: { name: "coding", groundTruthNote: "", criteria: [EXAMPLE_CRITERION] },
           },
         },
@@ -101,7 +100,7 @@ export function criteriaOperations(services: Services): readonly Operation[] {
         "Reads a rubric as every verb would (built-in name, Markdown, `{ name: description }` or an array) and " +
         "answers with what it understood, ids included. Costs nothing.",
       body: {
-        schema: criteriaParseRequest,
+        schema: "CriteriaParseRequest",
         examples: {
           markdown: {
             summary: "Markdown",
@@ -118,7 +117,7 @@ export function criteriaOperations(services: Services): readonly Operation[] {
         description: "The rubric as Assay reads it.",
         content: {
           "application/json": {
-            schema: parsedCriteria,
+            schema: "ParsedCriteria",
             example: { groundTruthNote: "", criteria: [EXAMPLE_CRITERION], warnings: [] },
           },
         },

@@ -13,14 +13,11 @@ import {
   trackRequestSchema,
   trajectorySchema,
 } from "../verifier/requests.ts";
-import { compareAnswer } from "./compare.ts";
 import { criteriaParseRequest } from "./criteria.ts";
 import type { Operation } from "./operation.ts";
 import { PROBLEM_TITLES } from "./problem.ts";
 import * as schemas from "./schemas.ts";
-import { selectAnswer } from "./select.ts";
 import { probeRequest } from "./status.ts";
-import { trackAnswer } from "./track.ts";
 
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -28,7 +25,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export type JsonObject = { readonly [name: string]: Json };
 
 /** Schemas of requests by component name: described as callers may send them (defaults are optional). */
-const REQUESTS: Readonly<Record<string, z.ZodType>> = {
+const REQUESTS = {
   Trajectory: trajectorySchema,
   Criteria: criteriaSchema,
   CompareRequest: compareRequestSchema,
@@ -36,20 +33,20 @@ const REQUESTS: Readonly<Record<string, z.ZodType>> = {
   TrackRequest: trackRequestSchema,
   CriteriaParseRequest: criteriaParseRequest,
   ProbeRequest: probeRequest,
-};
+} satisfies Record<string, z.ZodType>;
 
 /** Schemas of answers by component name. */
-const ANSWERS: Readonly<Record<string, z.ZodType>> = {
+const ANSWERS = {
   Score: schemas.score,
   Plan: schemas.plan,
   PlanResult: schemas.planResult,
   Usage: schemas.usage,
   CompareResult: schemas.compareResult,
-  CompareAnswer: compareAnswer,
+  CompareAnswer: schemas.compareAnswer,
   SelectResult: schemas.selectResult,
-  SelectAnswer: selectAnswer,
+  SelectAnswer: schemas.selectAnswer,
   TrackResult: schemas.trackResult,
-  TrackAnswer: trackAnswer,
+  TrackAnswer: schemas.trackAnswer,
   CallEvent: schemas.progressEvents.call,
   PairEvent: schemas.progressEvents.pair,
   CheckpointEvent: schemas.progressEvents.checkpoint,
@@ -61,7 +58,10 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   Health: schemas.health,
   Readiness: schemas.readiness,
   Problem: schemas.problem,
-};
+} satisfies Record<string, z.ZodType>;
+
+/** Name of a schema under `components`. Operations name theirs, so that a start doesn't build those of answers. */
+export type SchemaName = keyof typeof REQUESTS | keyof typeof ANSWERS;
 
 /** What every operation of a kind can answer with, beside its own problems. */
 function problemsOf(operation: Operation): readonly ErrorCode[] {
@@ -79,15 +79,11 @@ function problemsOf(operation: Operation): readonly ErrorCode[] {
   return [...codes];
 }
 
-function components(): { readonly schemas: JsonObject; readonly names: ReadonlyMap<z.ZodType, string> } {
-  const names = new Map<z.ZodType, string>();
+function componentSchemas(): JsonObject {
   const merged: Record<string, Json> = {};
   for (const [io, group] of [["input", REQUESTS], ["output", ANSWERS]] as const) {
     const registry = z.registry<{ id?: string | undefined }>();
-    for (const [id, schema] of Object.entries(group)) {
-      registry.add(schema, { id });
-      names.set(schema, id);
-    }
+    for (const [id, schema] of Object.entries(group)) registry.add(schema, { id });
     const written = z.toJSONSchema(registry, { io, uri: (id) => `#/components/schemas/${id}` });
     for (const [id, schema] of Object.entries(written.schemas)) {
       // `$schema` and `$id` are for documents that stand alone; `id` comes from a schema's own metadata.
@@ -95,25 +91,18 @@ function components(): { readonly schemas: JsonObject; readonly names: ReadonlyM
       merged[id] = rest;
     }
   }
-  return { schemas: merged, names };
+  return merged;
 }
 
-/**
- * The OpenAPI document of these operations.
- *
- * @throws {Error} when an operation uses a schema that has no component name here
- */
+function reference(name: SchemaName | null): JsonObject {
+  return name === null ? { type: "string" } : { $ref: `#/components/schemas/${name}` };
+}
+
+/** The OpenAPI document of these operations. */
 export function openApiDocument(operations: readonly Operation[], version: string): JsonObject {
-  const { schemas, names } = components();
-  const reference = (schema: z.ZodType | null): JsonObject => {
-    if (schema === null) return { type: "string" };
-    const name = names.get(schema);
-    if (name === undefined) throw new Error("an operation uses a schema without a component name");
-    return { $ref: `#/components/schemas/${name}` };
-  };
   const paths: Record<string, Record<string, Json>> = {};
   for (const operation of operations) {
-    (paths[operation.path] ??= {})[operation.method] = describe(operation, reference);
+    (paths[operation.path] ??= {})[operation.method] = describe(operation);
   }
   return {
     openapi: "3.1.0",
@@ -136,7 +125,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas,
+      schemas: componentSchemas(),
       securitySchemes: {
         bearer: {
           type: "http",
@@ -150,7 +139,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
   };
 }
 
-function describe(operation: Operation, reference: (schema: z.ZodType | null) => JsonObject): JsonObject {
+function describe(operation: Operation): JsonObject {
   const responses: Record<string, Json> = {};
   for (const answer of operation.answers) {
     const content = Object.entries(answer.content ?? {}).map(([type, { schema, example }]) => [

@@ -3,12 +3,9 @@ import * as z from "zod";
 import { fakeApp } from "../tests/http_fakes.ts";
 import { ERROR_STATUS } from "../verifier/errors.ts";
 import { compareRequestSchema, selectRequestSchema, trackRequestSchema } from "../verifier/requests.ts";
-import { compareAnswer } from "./compare.ts";
 import { criteriaParseRequest } from "./criteria.ts";
 import * as schemas from "./schemas.ts";
-import { selectAnswer } from "./select.ts";
 import { probeRequest } from "./status.ts";
-import { trackAnswer } from "./track.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -136,9 +133,9 @@ Deno.test("every example is valid by its own schema", async () => {
     TrackRequest: trackRequestSchema,
     CriteriaParseRequest: criteriaParseRequest,
     ProbeRequest: probeRequest,
-    CompareAnswer: compareAnswer,
-    SelectAnswer: selectAnswer,
-    TrackAnswer: trackAnswer,
+    CompareAnswer: schemas.compareAnswer,
+    SelectAnswer: schemas.selectAnswer,
+    TrackAnswer: schemas.trackAnswer,
     Rubric: schemas.rubric,
     ParsedCriteria: schemas.parsedCriteria,
     RubricList: schemas.rubricList,

@@ -5,7 +5,6 @@
  * @module
  */
 import type { Context } from "hono";
-import type * as z from "zod";
 import type { Environment } from "../verifier/environment.ts";
 import type { ErrorCode } from "../verifier/errors.ts";
 import type {
@@ -20,6 +19,7 @@ import type {
 } from "../verifier/types.ts";
 import type { Connection } from "./connection.ts";
 import type { Meter } from "./meter.ts";
+import type { SchemaName } from "./openapi.ts";
 
 /** Hono's type of our contexts. */
 export interface AppTypes {
@@ -66,9 +66,9 @@ export interface Services {
 export interface Answer {
   readonly status: number;
   readonly description: string;
-  /** Media type to its schema (or `null`: plain text) and an example. */
+  /** Media type to the name of its schema (`null`: plain text) and an example. */
   readonly content?: Readonly<
-    Record<string, { readonly schema: z.ZodType | null; readonly example?: unknown }>
+    Record<string, { readonly schema: SchemaName | null; readonly example?: unknown }>
   >;
 }
 
@@ -94,7 +94,7 @@ export interface Operation {
   readonly access: "token" | "document" | "health";
   readonly parameters?: readonly Parameter[];
   readonly body?: {
-    readonly schema: z.ZodType;
+    readonly schema: SchemaName;
     readonly examples: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
   };
   readonly answers: readonly Answer[];

@@ -136,6 +136,8 @@ export const compareResult = z.strictObject({
     analysis: z.string().nullable().describe("What the judge wrote before its scores, shortened."),
   })),
 }).describe("Which of two trajectories is better, and by how much.");
+/** The same, or the plan of a dry run. */
+export const compareAnswer = z.union([compareResult, planResult]);
 
 const pair = z.strictObject({
   a: count.describe("Index of a candidate."),
@@ -191,6 +193,8 @@ export const selectResult = z.strictObject({
     detail: z.string().exactOptional(),
   })),
 }).describe("The best of several trajectories, with a ranking.");
+/** The same, or the plan of a dry run. */
+export const selectAnswer = z.union([selectResult, planResult]);
 
 const curvePoint = z.strictObject({
   step: z.int().min(1).describe("1-based."),
@@ -209,6 +213,8 @@ export const trackResult = z.strictObject({
   final: unit.nullable(),
   advice: z.enum(["rising", "plateau", "falling", "done"]).nullable(),
 }).describe("Progress at the checkpoints of one trajectory.");
+/** The same, or the plan of a dry run. */
+export const trackAnswer = z.union([trackResult, planResult]);
 
 /** Data of the server-sent events `plan`, `call`, `pair` and `checkpoint`. */
 export const progressEvents = {

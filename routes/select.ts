@@ -3,15 +3,10 @@
  *
  * @module
  */
-import * as z from "zod";
 import { selectRequestSchema } from "../verifier/requests.ts";
 import { EXAMPLE_RESULT, VERB_PROBLEMS } from "./examples.ts";
 import type { Operation, Services } from "./operation.ts";
-import { planResult, selectResult } from "./schemas.ts";
 import { ACCEPT_PARAMETER, answerVerb } from "./verb.ts";
-
-/** What `POST /v1/select` answers: the result, or the plan of a dry run. */
-export const selectAnswer = z.union([selectResult, planResult]);
 
 /** The endpoint. */
 export function selectOperation(services: Services): Operation {
@@ -28,7 +23,7 @@ export function selectOperation(services: Services): Operation {
       "candidates are judged once.",
     parameters: [ACCEPT_PARAMETER],
     body: {
-      schema: selectRequestSchema,
+      schema: "SelectRequest",
       examples: {
         three: {
           summary: "Three candidates",
@@ -50,7 +45,7 @@ export function selectOperation(services: Services): Operation {
       status: 200,
       description: "The ranking, or the plan of a dry run.",
       content: {
-        "application/json": { schema: selectAnswer, example: EXAMPLE_RESULT.select },
+        "application/json": { schema: "SelectAnswer", example: EXAMPLE_RESULT.select },
         "text/event-stream": { schema: null, example: EXAMPLE_RESULT.events },
       },
     }],

@@ -10,7 +10,6 @@ import { jsonResponse } from "./answer.ts";
 import { readJson } from "./body.ts";
 import { storeFault } from "./health.ts";
 import type { Operation, Services } from "./operation.ts";
-import { probe, status } from "./schemas.ts";
 import { watchCaller } from "./verb.ts";
 
 /** Body of `POST /v1/status/probe`. */
@@ -32,7 +31,7 @@ export function statusOperations(services: Services): readonly Operation[] {
       answers: [{
         status: 200,
         description: "The state of the server.",
-        content: { "application/json": { schema: status, example: STATUS_EXAMPLE } },
+        content: { "application/json": { schema: "Status", example: STATUS_EXAMPLE } },
       }],
       handle: async () => {
         const { environment, meter, runtime } = services;
@@ -66,7 +65,7 @@ export function statusOperations(services: Services): readonly Operation[] {
         "Buys one scored call per judge (or of one judge), after forgetting what was learnt about its capabilities. A " +
         "judge's failure is its entry's `code` and `detail`; the answer is 200 all the same.",
       body: {
-        schema: probeRequest,
+        schema: "ProbeRequest",
         examples: {
           all: { summary: "Every judge", value: {} },
           one: { summary: "One judge", value: { judge: "evidence" } },
@@ -75,7 +74,7 @@ export function statusOperations(services: Services): readonly Operation[] {
       answers: [{
         status: 200,
         description: "What every judge answered.",
-        content: { "application/json": { schema: probe, example: PROBE_EXAMPLE } },
+        content: { "application/json": { schema: "Probe", example: PROBE_EXAMPLE } },
       }],
       handle: async (context) => {
         const { judge } = parseRequest(

@@ -3,15 +3,10 @@
  *
  * @module
  */
-import * as z from "zod";
 import { trackRequestSchema } from "../verifier/requests.ts";
 import { EXAMPLE_RESULT, VERB_PROBLEMS } from "./examples.ts";
 import type { Operation, Services } from "./operation.ts";
-import { planResult, trackResult } from "./schemas.ts";
 import { ACCEPT_PARAMETER, answerVerb } from "./verb.ts";
-
-/** What `POST /v1/track` answers: the result, or the plan of a dry run. */
-export const trackAnswer = z.union([trackResult, planResult]);
 
 /** The endpoint. */
 export function trackOperation(services: Services): Operation {
@@ -27,7 +22,7 @@ export function trackOperation(services: Services): Operation {
       "so that later steps cannot leak into earlier scores.",
     parameters: [ACCEPT_PARAMETER],
     body: {
-      schema: trackRequestSchema,
+      schema: "TrackRequest",
       examples: {
         steps: {
           summary: "A trajectory in steps",
@@ -48,7 +43,7 @@ export function trackOperation(services: Services): Operation {
       status: 200,
       description: "The curve, or the plan of a dry run.",
       content: {
-        "application/json": { schema: trackAnswer, example: EXAMPLE_RESULT.track },
+        "application/json": { schema: "TrackAnswer", example: EXAMPLE_RESULT.track },
         "text/event-stream": { schema: null, example: EXAMPLE_RESULT.events },
       },
     }],
