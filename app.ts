@@ -16,6 +16,7 @@ import { HttpError, problemResponse, toAssayError } from "./routes/problem.ts";
 import { selectOperation } from "./routes/select.ts";
 import { statusOperations } from "./routes/status.ts";
 import { trackOperation } from "./routes/track.ts";
+import { trackerOperations } from "./routes/trackers.ts";
 import { describeFailure } from "./routes/verb.ts";
 import { compare } from "./verifier/compare.ts";
 import { coreVersion, promptVersion } from "./verifier/core.ts";
@@ -68,6 +69,7 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
     compareOperation(services),
     selectOperation(services),
     trackOperation(services),
+    ...trackerOperations(services),
     ...criteriaOperations(services),
     ...statusOperations(services),
     ...healthOperations(services),

@@ -18,6 +18,8 @@ import type { Operation } from "./operation.ts";
 import { PROBLEM_TITLES } from "./problem.ts";
 import * as schemas from "./schemas.ts";
 import { probeRequest } from "./status.ts";
+import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker_requests.ts";
+import * as trackers from "./tracker_schemas.ts";
 
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -31,6 +33,8 @@ const REQUESTS = {
   CompareRequest: compareRequestSchema,
   SelectRequest: selectRequestSchema,
   TrackRequest: trackRequestSchema,
+  TrackerStartRequest: trackerStartSchema,
+  TrackerUpdateRequest: trackerUpdateSchema,
   CriteriaParseRequest: criteriaParseRequest,
   ProbeRequest: probeRequest,
 } satisfies Record<string, z.ZodType>;
@@ -47,6 +51,11 @@ const ANSWERS = {
   SelectAnswer: schemas.selectAnswer,
   TrackResult: schemas.trackResult,
   TrackAnswer: schemas.trackAnswer,
+  TrackerStarted: trackers.trackerStarted,
+  TrackerUpdated: trackers.trackerUpdated,
+  TrackerUpdateAnswer: trackers.trackerUpdateAnswer,
+  TrackerResult: trackers.trackerResult,
+  AppendedEvent: schemas.progressEvents.appended,
   CallEvent: schemas.progressEvents.call,
   PairEvent: schemas.progressEvents.pair,
   CheckpointEvent: schemas.progressEvents.checkpoint,
@@ -118,6 +127,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
     servers: [{ url: "/", description: "This server" }],
     tags: [
       { name: "Verbs", description: "What Assay is for." },
+      { name: "Trackers", description: "Runs that are followed step by step." },
       { name: "Criteria", description: "What the work is graded on." },
       { name: "Server", description: "State and health." },
       { name: "Documents", description: "This description, for programs and for people." },

@@ -30,6 +30,7 @@ function operations(api: Any): { readonly path: string; readonly method: string;
 
 /** This issue's endpoints, as the contract lists them. */
 const ROUTES = [
+  "delete /v1/trackers/{id}",
   "get /",
   "get /docs",
   "get /healthz",
@@ -38,11 +39,15 @@ const ROUTES = [
   "get /v1/criteria",
   "get /v1/criteria/{name}",
   "get /v1/status",
+  "get /v1/trackers/{id}",
+  "get /v1/trackers/{id}/events",
   "post /v1/compare",
   "post /v1/criteria/parse",
   "post /v1/select",
   "post /v1/status/probe",
   "post /v1/track",
+  "post /v1/trackers",
+  "post /v1/trackers/{id}/steps",
 ];
 
 Deno.test("the OpenAPI document has every route, and each has an id, a summary, a description and a tag", async () => {
@@ -74,7 +79,7 @@ Deno.test("every reference in the OpenAPI document resolves, and no schema stand
     used.add(name);
   });
   // Data of events: they are named in the text, as OpenAPI 3.1 can't describe a stream's events.
-  for (const name of ["CallEvent", "PairEvent", "CheckpointEvent"]) used.add(name);
+  for (const name of ["AppendedEvent", "CallEvent", "PairEvent", "CheckpointEvent"]) used.add(name);
   assertEquals(Object.keys(api.components.schemas).filter((name) => !used.has(name)), []);
 });
 

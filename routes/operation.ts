@@ -83,11 +83,11 @@ export interface Parameter {
 
 /** One endpoint. */
 export interface Operation {
-  readonly method: "get" | "post";
+  readonly method: "get" | "post" | "delete";
   /** In OpenAPI's form: `/v1/criteria/{name}`. */
   readonly path: string;
   readonly id: string;
-  readonly tag: "Verbs" | "Criteria" | "Server" | "Documents";
+  readonly tag: "Verbs" | "Trackers" | "Criteria" | "Server" | "Documents";
   readonly summary: string;
   readonly description: string;
   /** `token`: a bearer token where any is configured. `document`: readable without one. `health`: open to everyone. */

@@ -229,6 +229,7 @@ export const progressEvents = {
     scores: z.array(score),
     cached: z.boolean(),
   }),
+  appended: z.strictObject({ index: z.int().min(1), length: count }),
   pair: z.strictObject({ pair }),
   checkpoint: z.strictObject({ point: curvePoint }),
 } as const;

@@ -28,7 +28,7 @@ export const ACCEPT_PARAMETER: Parameter = {
  *
  * @throws {AssayError} when the request is refused, or the verb fails before its first event
  */
-export async function answerVerb<S extends z.ZodType, Result extends SharedResult>(
+export async function answerVerb<S extends z.ZodType, Result extends Pick<SharedResult, "usage">>(
   context: AppContext,
   services: Services,
   schema: S,
@@ -90,7 +90,7 @@ export function describeFailure(context: AppContext, error: unknown): string {
   return `${context.var.requestId} ${context.req.method} ${context.req.path}: ${text}${cause}`;
 }
 
-function count(services: Services, result: SharedResult | PlanResult): void {
+function count(services: Services, result: Pick<SharedResult, "usage"> | PlanResult): void {
   services.meter.finished++;
   if (!("plan" in result)) services.meter.add(result.usage);
 }

@@ -356,3 +356,5 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: ProgressEvent) => void;
 }
+  /** A tracker's step is stored; its scoring begins. */
+  | { readonly type: "appended"; readonly index: number; readonly length: number }
