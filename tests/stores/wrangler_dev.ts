@@ -38,7 +38,14 @@ export async function startWorker(
       ...["--port", String(port), "--inspector-port", String(freePort()), "--persist-to", state],
       ...["--show-interactive-dev-session=false", ...vars],
     ],
-    env: { WRANGLER_SEND_METRICS: "false", CI: "1", NO_COLOR: "1" },
+    // Nothing but loopback: no look for updates, no telemetry, no look-up of this machine's location.
+    env: {
+      CI: "1",
+      CLOUDFLARE_CF_FETCH_ENABLED: "false",
+      NO_COLOR: "1",
+      WRANGLER_HIDE_BANNER: "true",
+      WRANGLER_SEND_METRICS: "false",
+    },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
