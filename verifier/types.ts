@@ -348,6 +348,8 @@ export type ProgressEvent =
     readonly scores: readonly Score[];
     readonly cached: boolean;
   }
+  /** A tracker's step is stored; its scoring begins. */
+  | { readonly type: "appended"; readonly index: number; readonly length: number }
   | { readonly type: "pair"; readonly pair: PairResult }
   | { readonly type: "checkpoint"; readonly point: CurvePoint };
 
@@ -356,5 +358,3 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: ProgressEvent) => void;
 }
-  /** A tracker's step is stored; its scoring begins. */
-  | { readonly type: "appended"; readonly index: number; readonly length: number }
