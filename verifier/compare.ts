@@ -3,14 +3,17 @@
  *
  * @module
  */
+import { recordDecision } from "./decisions.ts";
+import { trajectoryDigest } from "./decisions_outline.ts";
 import type { Environment } from "./environment.ts";
+import type { Judge } from "./judges/judge.ts";
 import { mean, standardError, weightedMean, winnerOf } from "./math.ts";
 import { bothScores, criterionRewards, judgePair, overallRewards, type PairCall } from "./pair.ts";
 import { checkBudget, checkContext, planCalls, type PlannedPrefix } from "./plan.ts";
 import { pairwisePrefix, pairwiseSuffix, utf8Length } from "./prompt.ts";
 import { Warnings } from "./text.ts";
 import { normalizeTrajectory } from "./trajectory.ts";
-import type { CallOptions, CompareRequest, CompareResult, Plan, PlanResult } from "./types.ts";
+import type { CallOptions, CompareRequest, CompareResult, Plan, PlanResult, Rubric } from "./types.ts";
 import {
   checkImages,
   nothingScored,
@@ -42,6 +45,19 @@ export async function compare(
   request: CompareRequest,
   options: CallOptions = {},
 ): Promise<CompareResult | PlanResult> {
+  return await recordDecision(
+    environment,
+    { verb: "compare" },
+    options,
+    (own) => compareRecorded(environment, request, own),
+  );
+}
+
+async function compareRecorded(
+  environment: Environment,
+  request: CompareRequest,
+  options: CallOptions,
+): Promise<CompareResult | PlanResult> {
   const warnings = new Warnings();
   const a = normalizeTrajectory(request.a, "/a", warnings);
   const b = normalizeTrajectory(request.b, "/b", warnings);
@@ -54,6 +70,7 @@ export async function compare(
   checkBudget(plan, request.budget);
   options.onEvent?.({ type: "plan", plan });
   if (identical) return identicalResult(prepared);
+  options.recording?.outline({ verb: "compare", a: await trajectoryDigest(a), b: await trajectoryDigest(b) });
 
   const { scorer, cancellation } = startBuying(prepared);
   try {
@@ -77,7 +94,8 @@ export async function compare(
   }
 }
 
-async function planPair(prepared: Prepared, a: Side, b: Side): Promise<Plan> {
+/** The plan of one pair. @throws {ContextError} when its prompt can't fit into the judge's context */
+export async function planPair(prepared: Prepared, a: Side, b: Side): Promise<Plan> {
   const { request, rubric, judge, subject } = prepared;
   const images = request.images.length + a.images.length + b.images.length;
   const { bytes } = await pairwisePrefix(subject, a.text, b.text, images);
@@ -110,8 +128,16 @@ function identicalResult(prepared: Prepared): CompareResult {
   };
 }
 
-function verdict(
-  prepared: Prepared,
+/** What the verdict of a pair depends on, beside its calls. */
+export interface CompareBasis {
+  readonly rubric: Pick<Rubric, "criteria">;
+  readonly request: Pick<CompareRequest, "repeats" | "channel">;
+  readonly judge: Pick<Judge, "profile">;
+}
+
+/** The verdict that follows from the calls, and from nothing else. @throws {AssayError} when nothing was scored */
+export function verdict(
+  prepared: CompareBasis,
   calls: readonly PairCall[],
 ): Omit<CompareResult, keyof ReturnType<typeof sharedResult>> {
   const { criteria } = prepared.rubric;

@@ -89,16 +89,24 @@ export function checkBudget(plan: Plan, budget: Budget | undefined): void {
   }
 }
 
+/** An `invalid_request` for a prompt that the judge's context window can't hold; the gate tells it from bad input. */
+export class ContextError extends AssayError {
+  /** @param path JSON pointer of the field that is too long */
+  constructor(path: string, message: string) {
+    super("invalid_request", `${path || "/"}: ${message}`, { errors: [{ path, message }] });
+  }
+}
+
 /**
  * Refuses a prompt that can't fit into the judge's context window.
  * @param bytes UTF-8 bytes of the longest prompt @param what names its parts, for example "a and b"
- * @throws {AssayError} `invalid_request` with the counts
+ * @throws {ContextError} `invalid_request` with the counts
  */
 export function checkContext(judge: Judge, bytes: number, images: number, path: string, what: string): void {
   if (judge.contextTokens === null) return;
   const tokens = Math.ceil(bytes / CONTEXT_BYTES_PER_TOKEN) + images * IMAGE_TOKENS;
   if (tokens > judge.contextTokens) {
-    throw AssayError.field(
+    throw new ContextError(
       path,
       `must fit into the judge's context: the prompt with ${what} has at least ${tokens} tokens ` +
         `(${bytes} bytes at ${CONTEXT_BYTES_PER_TOKEN} a token), judge ${judge.profile} takes ${judge.contextTokens}`,
