@@ -5,6 +5,7 @@
  * @module
  */
 import type { Store } from "../store/store.ts";
+import type { DecisionSettings } from "./decisions_store.ts";
 import type { JudgeRegistry } from "./judges/judge.ts";
 import { createScheduler, type Scheduler } from "./scheduler.ts";
 
@@ -18,6 +19,10 @@ export interface Environment {
   readonly delimiterSecret: string;
   /** Bounded concurrency per profile, prefix warm-up and joining of identical calls; shared by all requests. */
   readonly scheduler: Scheduler;
+  /** How many decisions are kept, and for how long statistics. Default: 200 per topic, 400 days. */
+  readonly decisions?: DecisionSettings;
+  /** Takes secrets out of what is stored. Default: `redact`, which knows no secret of this server by value. */
+  readonly redact?: (text: string) => string;
 }
 
 /** Name of the variable that overrides the stored delimiter secret. */
@@ -68,11 +73,22 @@ export interface EnvironmentOptions {
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** Default: a new one. One per process, or calls of two requests can't be bounded together. */
   readonly scheduler?: Scheduler;
+  /** How many decisions are kept, and for how long statistics. Default: 200 per topic, 400 days. */
+  readonly decisions?: DecisionSettings;
+  /** Takes secrets out of what is stored, those of this server's configuration by value. Default: `redact`. */
+  readonly redact?: (text: string) => string;
 }
 
 /** Builds the verifier's surroundings. @throws as `ensureDelimiterSecret` does */
 export async function createEnvironment(options: EnvironmentOptions): Promise<Environment> {
   const { judges, store, variables, scheduler = createScheduler() } = options;
   const delimiterSecret = options.delimiterSecret ?? await ensureDelimiterSecret(store, variables);
-  return { judges, store, delimiterSecret, scheduler };
+  return {
+    judges,
+    store,
+    delimiterSecret,
+    scheduler,
+    ...(options.decisions === undefined ? {} : { decisions: options.decisions }),
+    ...(options.redact === undefined ? {} : { redact: options.redact }),
+  };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { CallLabel } from "./decisions.ts";
 import { mean, weightedMean } from "./math.ts";
 import { pairwisePrefix, pairwiseSuffix, type PromptPrefix } from "./prompt.ts";
 import type { Scorer } from "./scorer.ts";
@@ -52,6 +53,7 @@ async function slotOrder(prepared: Prepared, slotA: Side, slotB: Side): Promise<
 
 /**
  * Buys `criteria x repeats` calls. In repeat r the sides swap slots when r is odd.
+ * @param place which pair it is, for the decision's record
  * @returns the calls by repeat, then by criterion
  */
 export async function judgePair(
@@ -60,6 +62,7 @@ export async function judgePair(
   a: Side,
   b: Side,
   onCall: (call: PairCall) => void,
+  place: Pick<CallLabel, "a" | "b" | "round"> = {},
 ): Promise<readonly PairCall[]> {
   const { repeats } = prepared.request;
   const straight = await slotOrder(prepared, a, b);
@@ -77,6 +80,7 @@ export async function judgePair(
         tags: TAGS,
         direction: "pairwise",
         repeat,
+        label: { ...place, criterion: criterion.id, repeat, swapped },
       } as const;
       jobs.push(
         scorer.score(job).then(({ scores, analysis, cached }) => {

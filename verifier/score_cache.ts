@@ -6,6 +6,7 @@
  */
 import type { Store } from "../store/store.ts";
 import { coreVersion, promptVersion } from "./core.ts";
+import { type AnswerEvidence, readEvidence } from "./decisions_evidence.ts";
 import { sha256Hex } from "./prompt.ts";
 import type { Warnings } from "./text.ts";
 import type { Channel, Score } from "./types.ts";
@@ -38,9 +39,12 @@ export interface CachedAnswer {
   readonly scores: readonly Score[];
   /** What the judge wrote before its scores, shortened. */
   readonly analysis: string | null;
+  /** What decodes to these scores, so that a decision made from the cache can be derived again. */
+  readonly evidence: AnswerEvidence | null;
 }
 
-const FORMAT = 1;
+/** 2: with evidence. Records of an earlier format have other keys, so they are misses. */
+const FORMAT = 2;
 const CHANNELS: readonly string[] = ["logprobs", "continuation", "explicit_tag"] satisfies Channel[];
 
 /** Key of a call: SHA-256 hex over its canonical identity, the versions of prompts and core included. */
@@ -101,7 +105,12 @@ export function createScoreCache(
       try {
         await store.put(
           `score/${key}`,
-          new TextEncoder().encode(JSON.stringify({ format: FORMAT, ...answer })),
+          new TextEncoder().encode(JSON.stringify({
+            format: FORMAT,
+            scores: answer.scores,
+            analysis: answer.analysis,
+            evidence: answer.evidence,
+          })),
         );
       } catch (error) {
         writes = false;
@@ -119,12 +128,14 @@ function decodeRecord(bytes: Uint8Array): CachedAnswer | null {
     return null;
   }
   if (typeof value !== "object" || value === null) return null;
-  const { format, scores, analysis } = value as Record<string, unknown>;
+  const { format, scores, analysis, evidence: found } = value as Record<string, unknown>;
   if (format !== FORMAT || !Array.isArray(scores) || scores.length === 0 || !scores.every(isScored)) {
     return null;
   }
   if (analysis !== null && typeof analysis !== "string") return null;
-  return { scores, analysis };
+  const evidence = found === null ? null : readEvidence(found);
+  if (evidence === null && found !== null) return null;
+  return { scores, analysis, evidence };
 }
 
 const isShare = (value: unknown): boolean => typeof value === "number" && value >= 0 && value <= 1;

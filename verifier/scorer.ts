@@ -5,6 +5,8 @@
  */
 import type { Cancellation } from "./cancellation.ts";
 import { decodeLetter, decodeText, decodeTokens, type Direction } from "./core.ts";
+import type { CallLabel, Recording } from "./decisions.ts";
+import { type AnswerEvidence, makeEvidence } from "./decisions_evidence.ts";
 import type { Environment } from "./environment.ts";
 import {
   type Judge,
@@ -14,10 +16,11 @@ import {
   type JudgeRequest,
 } from "./judges/judge.ts";
 import type { PromptPrefix } from "./prompt.ts";
+import { redact } from "./redact.ts";
 import type { Slot } from "./scheduler.ts";
 import { callKey, createScoreCache } from "./score_cache.ts";
 import { shortenText, type Warnings } from "./text.ts";
-import type { Channel, Score, Unscored, UnscoredReason, Usage } from "./types.ts";
+import type { Channel, Score, TokenLogprob, Unscored, UnscoredReason, Usage } from "./types.ts";
 import { UsageMeter } from "./usage.ts";
 
 /** Characters of a judge's analysis that are kept. */
@@ -40,6 +43,8 @@ export interface ScoreJob {
   readonly direction: Direction;
   /** 0-based; repeats of one prompt are different calls. */
   readonly repeat: number;
+  /** Which call of its decision it is; default: only the repeat. */
+  readonly label?: CallLabel;
 }
 
 /** What became of a call. */
@@ -74,9 +79,16 @@ export interface ScorerOptions {
   readonly cancellation: Cancellation;
   /** Takes what the result must say about itself. */
   readonly warnings: Warnings;
+  /** Takes every finished call, so that the decision can be looked into and replayed. */
+  readonly recording?: Recording | undefined;
 }
 
-type Answered = Omit<ScoredCall, "cached">;
+interface Answered extends Omit<ScoredCall, "cached"> {
+  /** What decodes to the scores; `null` when there was nothing to decode. */
+  readonly evidence: AnswerEvidence | null;
+  /** The whole answer; absent when it came from the cache. */
+  readonly output?: string;
+}
 
 const unscored = (reason: UnscoredReason, detail?: string): Unscored =>
   detail === undefined ? { kind: "unscored", reason } : { kind: "unscored", reason, detail };
@@ -96,10 +108,27 @@ export function createScorer(options: ScorerOptions): Scorer {
   const meter = new UsageMeter(judge.price);
   const cache = createScoreCache(environment.store, options.cache, options.warnings);
   const request = {};
+  const takeOut = environment.redact ?? redact;
   // Once the key is refused, every further call would be refused too.
   let refusedKey: Unscored | null = null;
 
   async function score(job: ScoreJob): Promise<ScoredCall> {
+    const { evidence, output, ...call } = await find(job);
+    options.recording?.add({
+      label: job.label ?? { repeat: job.repeat },
+      judge: judge.profile,
+      tags: job.tags,
+      direction: job.direction,
+      cached: call.cached,
+      scores: call.scores,
+      evidence,
+      prompt: [job.prefix.text, job.suffix],
+      output: output ?? call.analysis,
+    });
+    return call;
+  }
+
+  async function find(job: ScoreJob): Promise<Answered & { readonly cached: boolean }> {
     const key = await callKey({
       prefixDigest: job.prefix.digest,
       suffix: job.suffix,
@@ -189,7 +218,7 @@ export function createScorer(options: ScorerOptions): Scorer {
     if (answer.refused || answer.finishReason === "content_filter") {
       return {
         ...failed(job, unscored("refused", shortenText(answer.text.trim(), 200))),
-        analysis: analysisOf(answer, job),
+        ...wordsOf(answer, job, takeOut),
       };
     }
     if (answer.finishReason === "length") {
@@ -198,15 +227,22 @@ export function createScorer(options: ScorerOptions): Scorer {
         : "an unknown token limit";
       return {
         ...failed(job, unscored("truncated", `ended at ${limit}`)),
-        analysis: analysisOf(answer, job),
+        ...wordsOf(answer, job, takeOut),
       };
     }
     let scores = readTokens(answer, job);
+    const continued: (TokenLogprob | null)[] = job.tags.map(() => null);
     if (hasUnscored(scores) && channel !== "logprobs") {
-      scores = await readContinuation(answer, scores, job, base, context, slot);
+      scores = await readContinuation(answer, scores, continued, job, base, context, slot);
     }
-    if (hasUnscored(scores) && channel === "any") scores = readLetters(answer, scores, job);
-    return { scores, analysis: analysisOf(answer, job) };
+    const letters = hasUnscored(scores) && channel === "any";
+    if (letters) scores = readLetters(answer, scores, job);
+    const raw = { tokens: answer.tokens, continued, text: letters ? answer.text : null };
+    return {
+      scores,
+      evidence: makeEvidence(raw, job.tags, job.direction, scores),
+      ...wordsOf(answer, job, takeOut),
+    };
   }
 
   async function ask(request: JudgeRequest, context: JudgeContext, slot: Slot): Promise<JudgeAnswer> {
@@ -224,6 +260,7 @@ export function createScorer(options: ScorerOptions): Scorer {
   async function readContinuation(
     answer: JudgeAnswer,
     before: readonly Score[],
+    continued: (TokenLogprob | null)[],
     job: ScoreJob,
     request: JudgeRequest,
     context: JudgeContext,
@@ -247,6 +284,7 @@ export function createScorer(options: ScorerOptions): Scorer {
         }
         if (token === null) return scores;
         const first = token.tokens?.[0];
+        continued[i] = first ?? null;
         const read = first === undefined ? unscored("no_logprobs") : decodeLetter(first, job.direction);
         if (read.kind === "unscored") {
           return scores.map((score) => explain(score, `continuation: ${read.reason}`));
@@ -274,7 +312,7 @@ export function createScorer(options: ScorerOptions): Scorer {
 const hasUnscored = (scores: readonly Score[]): boolean => scores.some((score) => score.kind === "unscored");
 
 function failed(job: ScoreJob, reason: Unscored): Answered {
-  return { scores: job.tags.map(() => reason), analysis: null };
+  return { scores: job.tags.map(() => reason), analysis: null, evidence: null };
 }
 
 function explain(score: Score, detail: string): Score {
@@ -292,9 +330,14 @@ function tagsStart(text: string, tags: readonly string[]): number {
   return starts.length === 0 ? text.length : Math.min(...starts);
 }
 
-function analysisOf(answer: JudgeAnswer, job: ScoreJob): string | null {
-  const text = answer.text.slice(0, tagsStart(answer.text, job.tags)).trim();
-  return text === "" ? null : shortenText(text, MAXIMUM_ANALYSIS);
+/** A judge may quote a secret of the work it looks at; what is given back and kept doesn't hold it. */
+function wordsOf(
+  answer: JudgeAnswer,
+  job: ScoreJob,
+  takeOut: (text: string) => string,
+): Pick<Answered, "analysis" | "output"> {
+  const text = takeOut(answer.text.slice(0, tagsStart(answer.text, job.tags)).trim());
+  return { analysis: text === "" ? null : shortenText(text, MAXIMUM_ANALYSIS), output: answer.text };
 }
 
 function likeliestLetter(score: Score, direction: Direction): string | null {

@@ -4,39 +4,32 @@
  * @module
  */
 import { agreement, EVIDENCE_AGREEMENT_PRIOR } from "./agreement.ts";
-import { type Observation, probabilityRight, rate, type Rating } from "./core.ts";
+import { recordDecision } from "./decisions.ts";
+import { trajectoryDigest } from "./decisions_outline.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError } from "./errors.ts";
-import { rankOrder, TIE_TOLERANCE } from "./math.ts";
 import { checkBudget, checkContext } from "./plan.ts";
 import {
   firstRound,
   planSelect,
   secondRound,
-  SOFT_WIN_TOLERANCE,
+  type UniqueCandidates,
   uniqueCandidates,
 } from "./select_schedule.ts";
+import { observationsOf, pairResult, type PlayedPair } from "./select_results.ts";
 import {
-  countPairs,
-  observationsOf,
-  pairResult,
-  type PlayedPair,
-  softWins,
-  unscoredParts,
-} from "./select_results.ts";
+  firstStanding,
+  scoresOf,
+  type SelectBasis,
+  type SelectPrior,
+  standings,
+} from "./select_standings.ts";
 import { judgePair, type PairCall } from "./pair.ts";
 import type { Pair } from "./core.ts";
 import type { Scorer } from "./scorer.ts";
 import { Warnings } from "./text.ts";
 import { normalizeTrajectory } from "./trajectory.ts";
-import type {
-  CallOptions,
-  PlanResult,
-  RankingEntry,
-  SelectRequest,
-  SelectResult,
-  Trajectory,
-} from "./types.ts";
+import type { CallOptions, PlanResult, SelectRequest, SelectResult } from "./types.ts";
 import {
   checkImages,
   nothingScored,
@@ -75,6 +68,19 @@ export async function select(
   request: SelectRequest,
   options: CallOptions = {},
 ): Promise<SelectResult | PlanResult> {
+  return await recordDecision(
+    environment,
+    { verb: "select" },
+    options,
+    (own) => selectRecorded(environment, request, own),
+  );
+}
+
+async function selectRecorded(
+  environment: Environment,
+  request: SelectRequest,
+  options: CallOptions,
+): Promise<SelectResult | PlanResult> {
   if (request.mode === "upstream" && request.prior !== "none") {
     throw AssayError.field(
       "/prior",
@@ -104,18 +110,31 @@ export async function select(
 
   const tournament: Tournament = {
     prepared,
-    request,
-    candidates,
     unique,
     sides,
-    prior: agreementPrior(prepared, request, unique.firsts.map((index) => candidates[index]?.text ?? "")),
+    basis: {
+      criteria: prepared.rubric.criteria,
+      calibration: prepared.judge.calibration,
+      ids: candidates.map(({ id }) => id),
+      unique,
+      prior: agreementPrior(prepared, request, unique.firsts.map((index) => candidates[index]?.text ?? "")),
+    },
     total: plan.calls,
     done: 0,
     bought: new Map(),
   };
   if (sides.length === 1) {
-    return result(tournament, [], { mode: request.mode, scorer: null, stopped: "complete" });
+    return {
+      ...standings(tournament.basis, [], { mode: request.mode, stopped: "complete" }),
+      ...sharedResult(prepared, [], null),
+    };
   }
+  options.recording?.outline({
+    verb: "select",
+    candidates: await Promise.all(candidates.map(trajectoryDigest)),
+    unique,
+    prior: { means: tournament.basis.prior.means ?? null, shown: tournament.basis.prior.shown },
+  });
   const { scorer, cancellation } = startBuying(prepared);
   try {
     const played = await play(tournament, scorer, round.pairs, 1);
@@ -133,9 +152,7 @@ export async function select(
         stopped = "budget";
         warnings.add("the deadline passed after the first round; the pivot round was not played");
       } else {
-        const standing = round.mode === "upstream"
-          ? softWins(sides.length, played, prepared.rubric.criteria).map(({ rate }) => rate ?? -1)
-          : [...rating(tournament, played).strength];
+        const standing = firstStanding(tournament.basis, round.mode, played);
         const pairs = secondRound(round, sides.length, request.pivots, standing);
         tournament.total = (round.pairs.length + pairs.length) * prepared.rubric.criteria.length *
           request.repeats;
@@ -147,7 +164,10 @@ export async function select(
       stopped = "budget";
       warnings.add("the deadline passed before every call was answered");
     }
-    return result(tournament, played, { mode: round.mode, scorer, stopped });
+    return {
+      ...standings(tournament.basis, played, { mode: round.mode, stopped }),
+      ...sharedResult(prepared, scoresOf(played), scorer),
+    };
   } finally {
     cancellation.close();
   }
@@ -155,11 +175,9 @@ export async function select(
 
 interface Tournament {
   readonly prepared: Prepared;
-  readonly request: SelectRequest;
-  readonly candidates: readonly Trajectory[];
-  readonly unique: ReturnType<typeof uniqueCandidates>;
+  readonly unique: UniqueCandidates;
   readonly sides: readonly Side[];
-  readonly prior: Prior;
+  readonly basis: SelectBasis;
   total: number;
   done: number;
   /** Directed pairs that were bought: the reference schedule asks for some twice. */
@@ -191,7 +209,14 @@ async function play(
     const key = `${a},${b}`;
     let calls = bought.get(key);
     if (calls === undefined) {
-      bought.set(key, calls = judgePair(prepared, scorer, sides[a]!, sides[b]!, onCall(a, b)));
+      bought.set(
+        key,
+        calls = judgePair(prepared, scorer, sides[a]!, sides[b]!, onCall(a, b), {
+          a: candidate(a),
+          b: candidate(b),
+          round,
+        }),
+      );
     }
     const played: PlayedPair = { a, b, round, calls: await calls };
     options.onEvent?.({ type: "pair", pair: pairResult(played, rubric.criteria, candidate) });
@@ -199,15 +224,8 @@ async function play(
   }));
 }
 
-interface Prior {
-  /** Prior means of the strengths; `undefined` where agreement doesn't enter. */
-  readonly means: readonly number[] | undefined;
-  /** Mean overlap with the other candidates, per unique candidate; `null` with fewer than three. */
-  readonly shown: readonly number[] | null;
-}
-
 /** Agreement is computed once per request, shown always and used only where the result says so. */
-function agreementPrior(prepared: Prepared, request: SelectRequest, texts: readonly string[]): Prior {
+function agreementPrior(prepared: Prepared, request: SelectRequest, texts: readonly string[]): SelectPrior {
   const found = agreement(prepared.task, texts);
   const evidence = prepared.judge.kind === "evidence";
   let scale = 0;
@@ -226,73 +244,5 @@ function agreementPrior(prepared: Prepared, request: SelectRequest, texts: reado
   return {
     means: scale > 0 && found !== null ? found.map(({ standardized }) => scale * standardized) : undefined,
     shown: found?.map(({ mean }) => mean) ?? null,
-  };
-}
-
-function rating(tournament: Tournament, played: readonly PlayedPair[]): Rating {
-  const observations: readonly Observation[] = observationsOf(played, tournament.prepared.rubric.criteria);
-  return rate(tournament.sides.length, observations, tournament.prior.means);
-}
-
-function result(
-  tournament: Tournament,
-  played: readonly PlayedPair[],
-  outcome: {
-    readonly mode: SelectResult["mode"];
-    readonly scorer: Scorer | null;
-    readonly stopped: SelectResult["stopped"];
-  },
-): SelectResult {
-  const { prepared, candidates, unique, sides } = tournament;
-  const { criteria } = prepared.rubric;
-  const wins = softWins(sides.length, played, prepared.rubric.criteria);
-  const rated = outcome.mode === "upstream" || played.length === 0 ? null : rating(tournament, played);
-  const shown = tournament.prior.shown;
-  // Without games (one candidate, or all identical) nothing was measured; the order of the indices stays.
-  const standing = (index: number): number => rated?.strength[index] ?? wins[index]?.rate ?? -1;
-  const order = rankOrder(
-    sides.map((_, index) => standing(index)),
-    rated === null ? SOFT_WIN_TOLERANCE : TIE_TOLERANCE,
-  );
-  const [first = 0, second] = order;
-  const tie = rated !== null && second !== undefined && standing(first) - standing(second) <= TIE_TOLERANCE;
-  const ranking = order.flatMap((index): RankingEntry[] =>
-    (unique.members[index] ?? []).map((candidate, copy) => {
-      const id = candidates[candidate]?.id ?? null;
-      const overlap = shown?.[index];
-      return {
-        index: candidate,
-        ...(id === null ? {} : { id }),
-        strength: rated?.strength[index] ?? null,
-        standardError: rated?.standardError[index] ?? null,
-        probabilityBest: sides.length === 1 ? 1 : rated?.probabilityBest[index] ?? null,
-        winRate: wins[index]?.rate ?? null,
-        games: wins[index]?.games ?? 0,
-        ...(overlap === undefined ? {} : { agreement: overlap }),
-        ...(copy === 0 ? {} : { identicalTo: unique.firsts[index] ?? candidate }),
-      };
-    })
-  );
-  const observations = observationsOf(played, criteria);
-  const { calibration } = prepared.judge;
-  // A pair that the reference schedule repeats was bought, and is counted, once.
-  const distinct = [...new Map(played.map((pair) => [pair.calls, pair])).values()];
-  const scores = distinct.flatMap(({ calls }) => calls.flatMap((call) => [call.a, call.b]));
-  const candidate = (index: number): number => unique.firsts[index] ?? index;
-  return {
-    verb: "select",
-    mode: outcome.mode,
-    best: candidate(first),
-    probabilityRight: rated === null || calibration === null
-      ? null
-      : probabilityRight(sides.length, observations, first, calibration, tournament.prior.means),
-    stopped: outcome.stopped === "complete" && tie ? "tie" : outcome.stopped,
-    slotBias: rated?.slotBias ?? null,
-    cycleResidual: rated?.cycleResidual ?? null,
-    ranking,
-    pairs: played.map((pair) => pairResult(pair, criteria, candidate)),
-    criteria: countPairs(distinct, criteria),
-    unscoredParts: unscoredParts(distinct, criteria, candidate),
-    ...sharedResult(prepared, scores, outcome.scorer),
   };
 }

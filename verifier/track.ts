@@ -3,8 +3,11 @@
  *
  * @module
  */
+import { recordDecision } from "./decisions.ts";
+import { trajectoryDigest } from "./decisions_outline.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError } from "./errors.ts";
+import type { Judge } from "./judges/judge.ts";
 import { mean, standardError } from "./math.ts";
 import { checkBudget, checkContext, planCalls } from "./plan.ts";
 import { progressPrefix, progressSuffix, type PromptPrefix, promptText, utf8Length } from "./prompt.ts";
@@ -17,6 +20,7 @@ import type {
   CurvePoint,
   PlanResult,
   Score,
+  SharedResult,
   TrackRequest,
   TrackResult,
 } from "./types.ts";
@@ -83,6 +87,19 @@ export async function track(
   request: TrackRequest,
   options: CallOptions = {},
 ): Promise<TrackResult | PlanResult> {
+  return await recordDecision(
+    environment,
+    { verb: "track" },
+    options,
+    (own) => trackRecorded(environment, request, own),
+  );
+}
+
+async function trackRecorded(
+  environment: Environment,
+  request: TrackRequest,
+  options: CallOptions,
+): Promise<TrackResult | PlanResult> {
   const warnings = new Warnings();
   const trajectory = normalizeTrajectory(request.trajectory, "/trajectory", warnings);
   const prepared = await prepare(environment, request, options, warnings);
@@ -114,11 +131,21 @@ export async function track(
   checkBudget(plan, request.budget);
   options.onEvent?.({ type: "plan", plan });
 
+  options.recording?.outline({
+    verb: "track",
+    trajectory: await trajectoryDigest(trajectory),
+    checkpoints,
+    causal: request.causal,
+  });
+
   const { scorer, cancellation } = startBuying(prepared);
   try {
     const scores = await buy(prepared, scorer, looks, plan.calls);
     if (cancellation.cause() === "aborted") throw cancellation.signal.reason;
-    return result(prepared, request, checkpoints, scores, scorer);
+    return {
+      ...curveResult(prepared, request.causal, checkpoints, scores),
+      ...sharedResult(prepared, [...scores.values()].flat(), scorer),
+    };
   } finally {
     cancellation.close();
   }
@@ -197,6 +224,7 @@ async function buy(
         tags: look.checkpoints.map((_, i) => `c${i + 1}`),
         direction: "progress",
         repeat,
+        label: { repeat, steps: look.checkpoints },
       });
       look.checkpoints.forEach((step, i) => {
         const own = scores.get(step) ?? [];
@@ -230,22 +258,32 @@ function pointOf(step: number, scores: readonly Score[]): CurvePoint {
   };
 }
 
-function result(
-  prepared: Prepared,
-  request: TrackRequest,
+/** What a curve depends on, beside its scores: only what its errors say. */
+export interface TrackBasis {
+  readonly request: Pick<TrackRequest, "channel">;
+  readonly judge: Pick<Judge, "profile">;
+}
+
+/**
+ * The curve that follows from the scores per checkpoint (one per repeat), and from nothing else.
+ * @throws {AssayError} when nothing was scored
+ */
+export function curveResult(
+  prepared: TrackBasis,
+  causal: boolean,
   checkpoints: readonly number[],
   scores: ReadonlyMap<number, readonly Score[]>,
-  scorer: Scorer,
-): TrackResult {
+): Omit<TrackResult, keyof SharedResult> {
   const curve = checkpoints.map((step) => pointOf(step, scores.get(step) ?? []));
   const all = [...scores.values()].flat();
-  if (curve.every((point) => point.score === null)) throw nothingScored(all, request.channel, prepared);
+  if (curve.every((point) => point.score === null)) {
+    throw nothingScored(all, prepared.request.channel, prepared);
+  }
   return {
     verb: "track",
-    causal: request.causal,
+    causal,
     curve,
     final: curve.at(-1)?.score ?? null,
     advice: adviceOf(curve.map((point) => point.score)),
-    ...sharedResult(prepared, all, scorer),
   };
 }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { Recording } from "./decisions.ts";
 
 /** How a score was read, best first. */
 export type Channel = "logprobs" | "continuation" | "explicit_tag";
@@ -47,6 +48,7 @@ export interface Unscored {
   readonly detail?: string;
 }
 
+/** A score, or why there is none. */
 export type Score = Scored | Unscored;
 
 /** One token of an answer with its alternatives, in the shape of the OpenAI chat API. */
@@ -158,11 +160,13 @@ export interface SharedRequest {
   readonly cache: "use" | "refresh" | "off";
 }
 
+/** `POST /v1/compare`. */
 export interface CompareRequest extends SharedRequest {
   readonly a: TrajectoryInput;
   readonly b: TrajectoryInput;
 }
 
+/** `POST /v1/select`. */
 export interface SelectRequest extends SharedRequest {
   readonly candidates: readonly TrajectoryInput[];
   readonly mode: "pivot" | "round_robin" | "upstream";
@@ -170,6 +174,7 @@ export interface SelectRequest extends SharedRequest {
   readonly prior: "none" | "agreement";
 }
 
+/** `POST /v1/track`. */
 export interface TrackRequest extends SharedRequest {
   readonly trajectory: TrajectoryInput;
   readonly checkpoints?: readonly number[];
@@ -220,6 +225,7 @@ export interface SharedResult {
   readonly warnings: readonly string[];
 }
 
+/** One judged call of a compare. */
 export interface CompareCall {
   readonly criterion: string;
   readonly repeat: number;
@@ -232,6 +238,7 @@ export interface CompareCall {
   readonly analysis: string | null;
 }
 
+/** Rewards of a compare on one criterion, 0 to 1; `null` when nothing was scored. */
 export interface CriterionResult {
   readonly id: string;
   readonly name: string;
@@ -242,6 +249,7 @@ export interface CriterionResult {
   readonly unscored: number;
 }
 
+/** What a compare answers. */
 export interface CompareResult extends SharedResult {
   readonly verb: "compare";
   readonly winner: "A" | "B" | "tie";
@@ -259,6 +267,7 @@ export interface CompareResult extends SharedResult {
   readonly calls: readonly CompareCall[];
 }
 
+/** One candidate of a select's ranking; `null` where nothing was measured. */
 export interface RankingEntry {
   readonly index: number;
   readonly id?: string;
@@ -272,6 +281,7 @@ export interface RankingEntry {
   readonly identicalTo?: number;
 }
 
+/** One pair of a select in the order it was judged; `a` and `b` are candidate indices. */
 export interface PairResult {
   readonly a: number;
   readonly b: number;
@@ -281,6 +291,7 @@ export interface PairResult {
   readonly round: number;
 }
 
+/** What a select answers. */
 export interface SelectResult extends SharedResult {
   readonly verb: "select";
   readonly mode: "pivot" | "round_robin" | "upstream";
@@ -311,6 +322,7 @@ export interface SelectResult extends SharedResult {
   }[];
 }
 
+/** One checkpoint of a progress curve; `score` is `null` when nothing was scored there. */
 export interface CurvePoint {
   readonly step: number;
   readonly score: number | null;
@@ -319,8 +331,10 @@ export interface CurvePoint {
   readonly unscored: number;
 }
 
+/** Whether a run goes on getting better: what early stopping may go by. */
 export type Advice = "rising" | "plateau" | "falling" | "done";
 
+/** What a track answers. */
 export interface TrackResult extends SharedResult {
   readonly verb: "track";
   readonly causal: boolean;
@@ -357,4 +371,6 @@ export type ProgressEvent =
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onEvent?: (event: ProgressEvent) => void;
+  /** The decision that the calls belong to; set by `recordDecision`, and passed on to verbs within a verb. */
+  readonly recording?: Recording;
 }

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { ulid } from "ulid";
+import { ulid } from "./ulid.ts";
 import { type Cancellation, createCancellation } from "./cancellation.ts";
 import { coreVersion, promptVersion } from "./core.ts";
+import { requestOutline, subjectOutline } from "./decisions_outline.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError, type ErrorCode } from "./errors.ts";
 import type { Judge } from "./judges/judge.ts";
@@ -75,6 +76,7 @@ export async function prepare(
     context: context === null ? null : await promptText(secret, context),
     groundTruthNote: rubric.groundTruthNote,
   };
+  options.recording?.outline({ ...requestOutline(request), ...await subjectOutline(task, rubric, judge) });
   return { environment, request, options, warnings, rubric, judge, subject, task };
 }
 
@@ -125,7 +127,9 @@ export function startBuying(
     cache: request.cache,
     cancellation,
     warnings,
+    recording: options.recording,
   });
+  options.recording?.meter(scorer.usage);
   return { scorer, cancellation };
 }
 
@@ -144,7 +148,7 @@ export function sharedResult(
     coreVersion: coreVersion(),
   };
   return {
-    id: `dec_${ulid()}`,
+    id: prepared.options.recording?.id ?? `dec_${ulid()}`,
     unscored: scores.filter((score) => score.kind === "unscored").length,
     judge: info,
     channels: countChannels(scores),
@@ -165,7 +169,7 @@ const BACKEND: ReadonlySet<UnscoredReason> = new Set(["backend_error", "rate_lim
 export function nothingScored(
   scores: readonly Score[],
   channel: SharedRequest["channel"],
-  prepared: Pick<Prepared, "judge">,
+  prepared: { readonly judge: Pick<Judge, "profile"> },
 ): AssayError {
   const reasons = new Map<UnscoredReason, { count: number; detail: string | undefined }>();
   for (const score of scores) {

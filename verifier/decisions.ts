@@ -1,0 +1,356 @@
+/**
+ * Decisions: what a verb was asked, every call that was judged for it, and what came of it, so that a verdict can be
+ * looked into and derived again. One record per invocation with at least one judged call, for failures too.
+ *
+ * A verb wraps its work in {@linkcode recordDecision} and passes the options it gets on; everything that scores with
+ * them writes into the same decision, verbs called by verbs included.
+ *
+ * @module
+ */
+import { ulid } from "./ulid.ts";
+import { coreVersion, type Direction, promptVersion } from "./core.ts";
+import { boundCallTexts, evenSpread } from "./decisions_bounds.ts";
+import type { AnswerEvidence } from "./decisions_evidence.ts";
+import { writeDecision } from "./decisions_store.ts";
+import type { Environment } from "./environment.ts";
+import { AssayError } from "./errors.ts";
+import { redact } from "./redact.ts";
+import { statisticOf } from "./statistics_record.ts";
+import type { CallOptions, Channel, Score, Usage } from "./types.ts";
+import { addUsage, noUsage } from "./usage.ts";
+
+/** Version of decision records. */
+export const DECISION_FORMAT = 1;
+/** Prompts and answers held while a verb runs; of more calls an even spread is held. */
+const MOST_HELD_TEXTS = 128;
+/** How long an answer waits for its decision to be stored. */
+const STORE_PATIENCE_MS = 10_000;
+
+/** Which call of its decision one is. */
+export interface CallLabel {
+  /** Which of several works within one verb, for example `baseline`; absent for the verb's own. */
+  readonly part?: string;
+  /** Id of the criterion. */
+  readonly criterion?: string;
+  /** 0-based. */
+  readonly repeat: number;
+  /** True when the pair's side B stood in slot A. */
+  readonly swapped?: boolean;
+  /** Index of the candidate that is side A. */
+  readonly a?: number;
+  /** Index of the candidate that is side B. */
+  readonly b?: number;
+  /** Round of the schedule, from 1. */
+  readonly round?: number;
+  /** 1-based steps that the tags stand for, in their order. */
+  readonly steps?: readonly number[];
+}
+
+/** One judged call as it was recorded. */
+export interface DecisionCall {
+  readonly label: CallLabel;
+  /** Profile of the judge. */
+  readonly judge: string;
+  readonly tags: readonly string[];
+  readonly direction: Direction;
+  /** How the first score was read; `null` without one. */
+  readonly channel: Channel | null;
+  /** From the score cache, or from an identical call in flight. */
+  readonly cached: boolean;
+  /** One per tag, letter distributions included. */
+  readonly scores: readonly Score[];
+  /** What decodes to these scores; `null` for a call that failed before there was anything to decode. */
+  readonly evidence: AnswerEvidence | null;
+  /** Characters of the whole prompt. */
+  readonly promptCharacters: number;
+  /** Only for the calls whose texts are kept: head and tail of the prompt, without secrets. */
+  readonly prompt?: string;
+  /** The same of the answer; of a cached call what was kept of the judge's analysis. */
+  readonly output?: string;
+}
+
+/** What a verb says of its request: settings, digests and lengths, never the big texts. */
+export type Outline = Readonly<Record<string, unknown>>;
+
+/** How a verb failed. */
+export interface DecisionProblem {
+  /** The error's code; `aborted` when the caller went away. */
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** One decision as it is stored. */
+export interface DecisionRecord {
+  readonly format: typeof DECISION_FORMAT;
+  /** The result's id. */
+  readonly id: string;
+  readonly verb: string;
+  /** What the newest records are counted per: the verb, or the id of a session or tracker. */
+  readonly topic: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly promptVersion: string;
+  readonly coreVersion: string;
+  /** By part; the verb's own stands under the empty name. */
+  readonly outlines: Readonly<Record<string, Outline>>;
+  /** The result without what `calls` hold; `null` after a failure. */
+  readonly result: Readonly<Record<string, unknown>> | null;
+  readonly problem: DecisionProblem | null;
+  readonly usage: Usage;
+  readonly calls: readonly DecisionCall[];
+}
+
+/** What the scorer hands in. */
+export interface RecordedCall
+  extends Omit<DecisionCall, "promptCharacters" | "prompt" | "output" | "channel"> {
+  /** Parts of the prompt. */
+  readonly prompt: readonly string[];
+  readonly output: string | null;
+}
+
+interface Held {
+  readonly call: Omit<RecordedCall, "prompt" | "output">;
+  readonly promptCharacters: number;
+  texts: { readonly prompt: readonly string[]; readonly output: string | null } | null;
+}
+
+/** Collects one decision while its verb runs. */
+export class Recording {
+  /** `dec_` and a ULID: the id of the decision, of its statistics and of the result. */
+  readonly id: string;
+  readonly #part: string;
+  readonly #state: {
+    readonly outlines: Map<string, Record<string, unknown>>;
+    readonly calls: Held[];
+    readonly meters: (() => Usage)[];
+    held: number;
+  };
+
+  /** @param parent the recording that this one is a part of, and the part's name */
+  constructor(startedAt: number, parent?: { readonly recording: Recording; readonly part: string }) {
+    this.id = parent?.recording.id ?? `dec_${ulid(startedAt)}`;
+    this.#part = parent?.part ?? "";
+    this.#state = parent === undefined
+      ? { outlines: new Map(), calls: [], meters: [], held: 0 }
+      : parent.recording.#state;
+  }
+
+  /** The same decision for a work within the verb: its calls and its outline carry the part's name. */
+  part(name: string): Recording {
+    const part = this.#part === "" ? name : `${this.#part}/${name}`;
+    return new Recording(0, { recording: this, part });
+  }
+
+  /** Adds to what is said of the request. */
+  outline(fields: Outline): void {
+    const { outlines } = this.#state;
+    outlines.set(this.#part, { ...outlines.get(this.#part), ...fields });
+  }
+
+  /** Where the usage of some of the calls can be asked for at the end. */
+  meter(usage: () => Usage): void {
+    this.#state.meters.push(usage);
+  }
+
+  /** Adds a finished call. */
+  add({ prompt, output, label, ...call }: RecordedCall): void {
+    const { calls } = this.#state;
+    const part = this.#part === "" ? label.part : this.#part;
+    calls.push({
+      call: { ...call, label: part === undefined ? label : { ...label, part } },
+      promptCharacters: prompt.reduce((sum, text) => sum + text.length, 0),
+      texts: { prompt, output },
+    });
+    if (++this.#state.held <= MOST_HELD_TEXTS) return;
+    const holding = calls.filter(({ texts }) => texts !== null);
+    const kept = new Set(evenSpread(holding.length, MOST_HELD_TEXTS / 2));
+    holding.forEach((held, i) => {
+      if (!kept.has(i)) held.texts = null;
+    });
+    this.#state.held = kept.size;
+  }
+
+  /** Whether any call was judged. */
+  get isEmpty(): boolean {
+    return this.#state.calls.length === 0;
+  }
+
+  /** What was used so far. */
+  usage(): Usage {
+    return this.#state.meters.reduce((sum, meter) => addUsage(sum, meter()), noUsage());
+  }
+
+  /** The record, without secrets. */
+  record(
+    about: Pick<DecisionRecord, "verb" | "topic" | "startedAt" | "durationMs" | "result" | "problem">,
+    takeOut: (text: string) => string,
+  ): DecisionRecord {
+    const calls = this.#state.calls.map((held) => ({ ...held, name: labelText(held.call.label) }))
+      .sort((x, y) => compareLabels(x.call.label, y.call.label));
+    const holding = calls.filter(({ texts }) => texts !== null);
+    const bound = new Map(
+      boundCallTexts(
+        holding.map(({ name, call, texts }) => ({
+          label: name,
+          channel: channelOf(call.scores) ?? "",
+          prompt: texts!.prompt.join(""),
+          output: texts!.output ?? "",
+        })),
+        takeOut,
+      ).map(({ index, prompt, output }) => [holding[index]!, { prompt, output }]),
+    );
+    return {
+      format: DECISION_FORMAT,
+      id: this.id,
+      verb: about.verb,
+      topic: about.topic,
+      startedAt: about.startedAt,
+      durationMs: about.durationMs,
+      promptVersion: promptVersion(),
+      coreVersion: coreVersion(),
+      outlines: withoutSecrets(Object.fromEntries(this.#state.outlines), takeOut),
+      result: withoutSecrets(about.result, takeOut),
+      problem: withoutSecrets(about.problem, takeOut),
+      usage: this.usage(),
+      calls: calls.map((held) => {
+        const { label, judge, tags, direction, cached, scores, evidence } = held.call;
+        return {
+          label: withoutSecrets(label, takeOut),
+          judge,
+          tags,
+          direction,
+          channel: channelOf(scores),
+          cached,
+          scores: withoutSecrets(scores, takeOut),
+          evidence,
+          promptCharacters: held.promptCharacters,
+          ...bound.get(held),
+        };
+      }),
+    };
+  }
+}
+
+/** What a decision is about. */
+export interface DecisionSubject {
+  readonly verb: string;
+  /** Id of the session or tracker; default: the verb. */
+  readonly topic?: string;
+}
+
+/**
+ * Runs a verb and stores its decision before the result is given back, so that an acknowledged result's decision can be
+ * read. Within another verb's recording it only passes on. A store that fails costs the decision, never the verdict: the
+ * result then says `decision not stored: …` among its `warnings`.
+ *
+ * An `AssayError` of a verb that judged something carries the decision's id in `decision`.
+ *
+ * @param run gets the options to pass on, `recording` among them; it rejects as the verb does
+ */
+export async function recordDecision<Result extends object>(
+  environment: Environment,
+  subject: DecisionSubject,
+  options: CallOptions,
+  run: (options: CallOptions & { readonly recording: Recording }) => Promise<Result>,
+): Promise<Result> {
+  const { recording } = options;
+  if (recording !== undefined) return await run({ ...options, recording });
+  const started = Date.now();
+  const own = new Recording(started);
+  const end = async (result: object | null, problem: DecisionProblem | null): Promise<string | null> => {
+    if (own.isEmpty) return null;
+    const record = own.record({
+      verb: subject.verb,
+      topic: subject.topic ?? subject.verb,
+      startedAt: new Date(started).toISOString(),
+      durationMs: Math.max(0, Date.now() - started),
+      result: result === null ? null : withoutCalls(result),
+      problem,
+    }, environment.redact ?? redact);
+    return await store(environment, record);
+  };
+  let result: Result;
+  try {
+    result = await run({ ...options, recording: own });
+  } catch (error) {
+    const lost = await end(null, problemOf(error, options.signal));
+    if (error instanceof AssayError && !own.isEmpty && lost === null) error.decision = own.id;
+    throw error;
+  }
+  const lost = await end(result, null);
+  if (lost === null || !("warnings" in result) || !Array.isArray(result.warnings)) return result;
+  return { ...result, warnings: [...result.warnings, `decision not stored: ${lost}`] };
+}
+
+/** @returns why it could not be stored, or `null` */
+async function store(environment: Environment, record: DecisionRecord): Promise<string | null> {
+  const { promise: late, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(
+    () => resolve(`the store did not answer in ${STORE_PATIENCE_MS} ms`),
+    STORE_PATIENCE_MS,
+  );
+  const written = writeDecision(environment.store, record, statisticOf(record), environment.decisions).then(
+    () => null,
+    (error: unknown) => redact(error instanceof Error ? error.message : String(error)),
+  );
+  try {
+    return await Promise.race([written, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function problemOf(error: unknown, signal: AbortSignal | undefined): DecisionProblem {
+  const detail = error instanceof Error ? error.message : String(error);
+  if (error instanceof AssayError) return { code: error.code, detail };
+  return { code: signal?.aborted ? "aborted" : "internal", detail };
+}
+
+/** A result's calls are the decision's own. */
+function withoutCalls(result: object): Record<string, unknown> {
+  const { calls: _, ...rest } = result as Record<string, unknown>;
+  return rest;
+}
+
+function channelOf(scores: readonly Score[]): Channel | null {
+  for (const score of scores) if (score.kind === "scored") return score.channel;
+  return null;
+}
+
+/** A call in words: `correctness, repeat 2, 3 against 5, swapped, round 1`. */
+export function labelText(label: CallLabel): string {
+  const { part, criterion, repeat, swapped, a, b, round, steps } = label;
+  const shown = steps === undefined || steps.length === 0
+    ? undefined
+    : steps.length === 1
+    ? `step ${steps[0]}`
+    : `steps ${steps[0]} to ${steps.at(-1)}`;
+  return [
+    part === undefined ? undefined : `${part}:`,
+    criterion ?? shown ?? "call",
+    ...(criterion === undefined || shown === undefined ? [] : [shown]),
+    ...(a === undefined || b === undefined ? [] : [`${a} against ${b}`]),
+    `repeat ${repeat + 1}`,
+    ...(swapped ? ["swapped"] : []),
+    ...(round === undefined ? [] : [`round ${round}`]),
+  ].filter((word) => word !== undefined).join(", ").replace(/:, /, ": ");
+}
+
+function compareLabels(x: CallLabel, y: CallLabel): number {
+  const text = (a = "", b = ""): number => a < b ? -1 : a > b ? 1 : 0;
+  const number = (a = -1, b = -1): number => a - b;
+  return text(x.part, y.part) || number(x.round, y.round) || number(x.a, y.a) || number(x.b, y.b) ||
+    number(x.steps?.[0], y.steps?.[0]) || number(x.repeat, y.repeat) || text(x.criterion, y.criterion);
+}
+
+/** A copy in which no string holds a secret. */
+export function withoutSecrets<T>(value: T, takeOut: (text: string) => string): T {
+  const copy = (part: unknown): unknown => {
+    if (typeof part === "string") return takeOut(part);
+    if (typeof part !== "object" || part === null) return part;
+    if (Array.isArray(part)) return part.map(copy);
+    return Object.fromEntries(Object.entries(part).map(([name, field]) => [name, copy(field)]));
+  };
+  return copy(value) as T;
+}

@@ -1,0 +1,80 @@
+/**
+ * What a decision says of its request: every setting, and of the big texts their digests and lengths.
+ *
+ * @module
+ */
+import type { Outline } from "./decisions.ts";
+import type { Judge } from "./judges/judge.ts";
+import { sha256Hex } from "./prompt.ts";
+import type { JudgeChoice, Rubric, SharedRequest, Trajectory } from "./types.ts";
+
+/** Fields that hold texts, or that are said better elsewhere in the outline. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  "task",
+  "context",
+  "criteria",
+  "groundTruthNote",
+  "images",
+  "judge",
+  "a",
+  "b",
+  "candidates",
+  "trajectory",
+]);
+
+/** A text that isn't kept. */
+export interface TextDigest {
+  /** SHA-256 of the text's UTF-8, hexadecimal. */
+  readonly sha256: string;
+  /** Its UTF-16 length. */
+  readonly characters: number;
+}
+
+/** Digest and length of a text. */
+export async function textDigest(text: string): Promise<TextDigest> {
+  return { sha256: await sha256Hex(text.toWellFormed()), characters: text.length };
+}
+
+/** A trajectory that isn't kept. */
+export async function trajectoryDigest(
+  { id, text, images, steps }: Trajectory,
+): Promise<TextDigest & { readonly id: string | null; readonly images: number; readonly steps: number }> {
+  return { id, ...await textDigest(text), images: images.length, steps: steps.length };
+}
+
+/** The settings of a request: everything but texts, images and keys. */
+export function requestOutline(request: SharedRequest): Outline {
+  const settings = Object.entries(request).filter(([name, value]) =>
+    !LEFT_OUT.has(name) && value !== undefined
+  );
+  return {
+    settings: Object.fromEntries(settings),
+    chosenJudge: request.judge === undefined
+      ? null
+      : Array.isArray(request.judge)
+      ? request.judge.map(withoutKey)
+      : withoutKey(request.judge as JudgeChoice),
+    images: request.images.length,
+  };
+}
+
+function withoutKey(choice: JudgeChoice): unknown {
+  if (typeof choice === "string") return choice;
+  const { apiKey: _, ...rest } = choice;
+  return rest;
+}
+
+/** Task, rubric and judge. */
+export async function subjectOutline(task: string, rubric: Rubric, judge: Judge): Promise<Outline> {
+  return {
+    task: await textDigest(task),
+    rubric,
+    judge: {
+      profile: judge.profile,
+      kind: judge.kind,
+      model: judge.model,
+      identity: judge.identity,
+      calibration: judge.calibration,
+    },
+  };
+}
