@@ -9,12 +9,13 @@ import type { Environment } from "./environment.ts";
 import type { Judge } from "./judges/judge.ts";
 import { mean, standardError, weightedMean, winnerOf } from "./math.ts";
 import { bothScores, criterionRewards, judgePair, overallRewards, type PairCall } from "./pair.ts";
-import { checkBudget, checkContext, planCalls, type PlannedPrefix } from "./plan.ts";
+import { checkContext, planCalls, type PlannedPrefix } from "./plan.ts";
 import { pairwisePrefix, pairwiseSuffix, utf8Length } from "./prompt.ts";
 import { Warnings } from "./text.ts";
 import { normalizeTrajectory } from "./trajectory.ts";
 import type { CallOptions, CompareRequest, CompareResult, Plan, PlanResult, Rubric } from "./types.ts";
 import {
+  admit,
   checkImages,
   nothingScored,
   prepare,
@@ -67,7 +68,7 @@ async function compareRecorded(
   const identical = a.text === b.text && a.images.join("\n") === b.images.join("\n");
   const plan = identical ? planCalls(prepared.judge, 0, []) : await planPair(prepared, sideA, sideB);
   if (request.dryRun) return { plan };
-  checkBudget(plan, request.budget);
+  await admit(prepared, plan);
   options.onEvent?.({ type: "plan", plan });
   if (identical) return identicalResult(prepared);
   options.recording?.outline({ verb: "compare", a: await trajectoryDigest(a), b: await trajectoryDigest(b) });

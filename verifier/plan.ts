@@ -66,6 +66,11 @@ function dollars(judge: Judge, input: number, cached: number, output: number): n
     output * price.outputPerMillion) / 1e6;
 }
 
+/** Dollars of a plan if no prefix is found in the provider's cache; `null` without a price. */
+export function uncachedUsd(judge: Judge, plan: Plan): number | null {
+  return dollars(judge, plan.inputTokens, 0, plan.outputTokens);
+}
+
 /**
  * Refuses a plan that exceeds its budget.
  * @throws {AssayError} `over_budget` with the plan, also where money is limited and the judge's price is unknown

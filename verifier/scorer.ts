@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Bill } from "./budget.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { decodeLetter, decodeText, decodeTokens, type Direction } from "./core.ts";
 import type { CallLabel, Recording } from "./decisions.ts";
@@ -63,6 +64,8 @@ export interface Scorer {
   score(job: ScoreJob): Promise<ScoredCall>;
   /** What was bought so far. */
   usage(): Usage;
+  /** The same for a daily budget, calls under way included. */
+  bill(): Bill;
 }
 
 /** What a scorer works with. */
@@ -177,17 +180,26 @@ export function createScorer(options: ScorerOptions): Scorer {
       prefix: judge.warmsPrefix ? `${judge.identity}\0${job.imagesDigest}\0${job.prefix.digest}` : null,
       signal: cancellation.signal,
       call: async (slot) => {
-        const answered = await buy(job, slot);
+        const answered = await send(job, slot);
         await cache.write(key, answered);
         return answered;
       },
     });
   }
 
-  async function buy(job: ScoreJob, slot: Slot): Promise<Answered> {
+  async function send(job: ScoreJob, slot: Slot): Promise<Answered> {
     if (refusedKey !== null) {
       return failed(job, { ...refusedKey, detail: "not sent: the judge has refused the key" });
     }
+    meter.call();
+    try {
+      return await buy(job, slot);
+    } finally {
+      meter.ended();
+    }
+  }
+
+  async function buy(job: ScoreJob, slot: Slot): Promise<Answered> {
     const context: JudgeContext = {
       signal: slot.signal,
       onAttempt: (used) => meter.attempt(used),
@@ -201,7 +213,6 @@ export function createScorer(options: ScorerOptions): Scorer {
       repeat: job.repeat,
       maxTokens: null,
     };
-    meter.call();
     let answer: JudgeAnswer;
     try {
       answer = await ask(base, context, slot);
@@ -306,7 +317,7 @@ export function createScorer(options: ScorerOptions): Scorer {
     });
   }
 
-  return { score, usage: () => meter.total() };
+  return { score, usage: () => meter.total(), bill: () => meter.bill() };
 }
 
 const hasUnscored = (scores: readonly Score[]): boolean => scores.some((score) => score.kind === "unscored");

@@ -8,7 +8,7 @@ import { recordDecision } from "./decisions.ts";
 import { trajectoryDigest } from "./decisions_outline.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError } from "./errors.ts";
-import { checkBudget, checkContext } from "./plan.ts";
+import { checkContext } from "./plan.ts";
 import {
   firstRound,
   planSelect,
@@ -31,6 +31,7 @@ import { Warnings } from "./text.ts";
 import { normalizeTrajectory } from "./trajectory.ts";
 import type { CallOptions, PlanResult, SelectRequest, SelectResult } from "./types.ts";
 import {
+  admit,
   checkImages,
   nothingScored,
   prepare,
@@ -105,7 +106,7 @@ async function selectRecorded(
     checkContext(prepared.judge, longestBytes, mostImages, "/candidates", "the two longest candidates");
   }
   if (request.dryRun) return { plan };
-  checkBudget(plan, request.budget);
+  await admit(prepared, plan);
   options.onEvent?.({ type: "plan", plan });
 
   const tournament: Tournament = {

@@ -9,7 +9,7 @@ import type { Environment } from "./environment.ts";
 import { AssayError } from "./errors.ts";
 import type { Judge } from "./judges/judge.ts";
 import { mean, standardError } from "./math.ts";
-import { checkBudget, checkContext, planCalls } from "./plan.ts";
+import { checkContext, planCalls } from "./plan.ts";
 import { progressPrefix, progressSuffix, type PromptPrefix, promptText, utf8Length } from "./prompt.ts";
 import type { Scorer } from "./scorer.ts";
 import { Warnings } from "./text.ts";
@@ -25,6 +25,7 @@ import type {
   TrackResult,
 } from "./types.ts";
 import {
+  admit,
   checkImages,
   imagesDigest,
   nothingScored,
@@ -128,7 +129,7 @@ async function trackRecorded(
     })),
   );
   if (request.dryRun) return { plan };
-  checkBudget(plan, request.budget);
+  await admit(prepared, plan);
   options.onEvent?.({ type: "plan", plan });
 
   options.recording?.outline({

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { Allowance } from "./budget.ts";
 import type { Recording } from "./decisions.ts";
 
 /** How a score was read, best first. */
@@ -373,4 +374,6 @@ export interface CallOptions {
   readonly onEvent?: (event: ProgressEvent) => void;
   /** The decision that the calls belong to; set by `recordDecision`, and passed on to verbs within a verb. */
   readonly recording?: Recording;
+  /** What may be taken from the caller's daily budget; absent without one. */
+  readonly allowance?: Allowance;
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Bill } from "./budget.ts";
 import type { AnswerUsage, Price } from "./judges/judge.ts";
 import type { Usage } from "./types.ts";
 
@@ -38,6 +39,12 @@ export function addUsage(a: Usage, b: Usage): Usage {
 export class UsageMeter {
   readonly #price: Price | null;
   readonly #usage: Usage = noUsage();
+  /** Calls under way. */
+  #open = 0;
+  /** Dollars of the attempts whose cost is known. */
+  #knownUsd = 0;
+  /** Attempts of which nobody knows all tokens, and of which nobody knows the cost. */
+  #unknown = { tokens: 0, usd: 0 };
 
   /** @param price `null`: unknown, so that money is `null` as soon as anything was sent */
   constructor(price: Price | null) {
@@ -47,6 +54,12 @@ export class UsageMeter {
   /** One judged call is sent. */
   call(): void {
     this.#usage.calls++;
+    this.#open++;
+  }
+
+  /** A call that was sent is over; its attempts have been counted. */
+  ended(): void {
+    this.#open--;
   }
 
   /** One call was answered by the cache or by an identical call in flight. */
@@ -64,6 +77,21 @@ export class UsageMeter {
     usage.reasoningTokens += used?.reasoningTokens ?? 0;
     const cost = costUsd(used, this.#price);
     usage.usd = usage.usd === null || cost === null ? null : usage.usd + cost;
+    if (cost === null) this.#unknown.usd++;
+    else this.#knownUsd += cost;
+    if (used === null || used.inputTokens === null || used.outputTokens === null) this.#unknown.tokens++;
+  }
+
+  /** For a daily budget: what is known, and of how many calls and attempts it isn't. */
+  bill(): Bill {
+    const { calls, inputTokens, outputTokens } = this.#usage;
+    return {
+      calls,
+      tokens: inputTokens + outputTokens,
+      usd: this.#knownUsd,
+      unknownTokens: this.#unknown.tokens + this.#open,
+      unknownUsd: this.#unknown.usd + this.#open,
+    };
   }
 
   /** A copy of the counts so far. */

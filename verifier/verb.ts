@@ -10,6 +10,7 @@ import { requestOutline, subjectOutline } from "./decisions_outline.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError, type ErrorCode } from "./errors.ts";
 import type { Judge } from "./judges/judge.ts";
+import { checkBudget, uncachedUsd } from "./plan.ts";
 import { type PromptSubject, type PromptText, promptText, sha256Hex } from "./prompt.ts";
 import { resolveRubric } from "./rubric.ts";
 import { countChannels, createScorer, type Scorer } from "./scorer.ts";
@@ -18,6 +19,7 @@ import type {
   CallOptions,
   JudgeChoice,
   JudgeInfo,
+  Plan,
   Rubric,
   Score,
   SharedRequest,
@@ -114,6 +116,16 @@ export async function imagesDigest(images: readonly string[]): Promise<string> {
   return await sha256Hex((await Promise.all(images.map((image) => sha256Hex(image)))).join());
 }
 
+/**
+ * Lets a plan through to be bought: within the request's own budget, and held in the caller's daily one.
+ * @throws {AssayError} `over_budget` or `budget_exhausted`, with the plan
+ * @throws {StoreError} when the daily budget can't be counted
+ */
+export async function admit(prepared: Prepared, plan: Plan): Promise<void> {
+  checkBudget(plan, prepared.request.budget);
+  if (plan.calls > 0) await prepared.options.allowance?.reserve(plan, uncachedUsd(prepared.judge, plan));
+}
+
 /** Signal and scorer of the buying part of a request. */
 export function startBuying(
   prepared: Prepared,
@@ -130,6 +142,7 @@ export function startBuying(
     recording: options.recording,
   });
   options.recording?.meter(scorer.usage);
+  options.allowance?.meter(scorer.bill);
   return { scorer, cancellation };
 }
 
