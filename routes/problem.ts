@@ -37,6 +37,7 @@ export const PROBLEM_TITLES: Readonly<Record<ErrorCode, string>> = {
   body_too_large: "The body is too large",
   unsupported_media_type: "The media type is not supported",
   over_budget: "The request would exceed its budget",
+  not_replayable: "The decision cannot be derived again",
   channel_unavailable: "The judge cannot give the demanded channel",
   nothing_scored: "Nothing could be scored",
   judge_failed: "The judge failed",

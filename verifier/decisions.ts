@@ -255,7 +255,7 @@ export async function recordDecision<Result extends object>(
   run: (options: CallOptions & { readonly recording: Recording }) => Promise<Result>,
 ): Promise<Result> {
   const { recording } = options;
-  if (recording !== undefined) return await run({ ...options, recording });
+  if (recording !== undefined) return await recordPart(recording, options, run);
   const started = Date.now();
   const own = new Recording(started);
   const end = async (result: object | null, problem: DecisionProblem | null): Promise<string | null> => {
@@ -281,6 +281,22 @@ export async function recordDecision<Result extends object>(
   const lost = await end(result, null);
   if (lost === null || !("warnings" in result) || !Array.isArray(result.warnings)) return result;
   return { ...result, warnings: [...result.warnings, `decision not stored: ${lost}`] };
+}
+
+/** A verb within another's decision: its outcome is kept with its part, so that it can be derived again by itself. */
+async function recordPart<Result extends object>(
+  recording: Recording,
+  options: CallOptions,
+  run: (options: CallOptions & { readonly recording: Recording }) => Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await run({ ...options, recording });
+    if (!("plan" in result)) recording.outline({ result: withoutCalls(result) });
+    return result;
+  } catch (error) {
+    recording.outline({ problem: problemOf(error, options.signal) });
+    throw error;
+  }
 }
 
 /** @returns why it could not be stored, or `null` */

@@ -20,6 +20,7 @@ export const ERROR_STATUS = {
   unsupported_media_type: 415,
   over_budget: 422,
   channel_unavailable: 422,
+  not_replayable: 422,
   nothing_scored: 502,
   judge_failed: 502,
   judge_unauthorized: 502,
