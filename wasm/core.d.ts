@@ -50,9 +50,9 @@ export function decodeTags(text: string, tags: string, progress: boolean): Float
 export function decoderVersion(): number;
 
 /**
- * JSON of `DraftOptions` in, text out.
+ * Text out.
  */
-export function draftPrompt(options: string): string;
+export function draftPrompt(request: string, context: string | null | undefined, draft: number, drafts: number): string;
 
 /**
  * Size of the linear memory, which only ever grows: the tests look for leaks with it. 0 outside wasm.
@@ -60,14 +60,14 @@ export function draftPrompt(options: string): string;
 export function memoryBytes(): number;
 
 /**
- * JSON of `PairwiseOptions` in, JSON of `PairwiseFrame` out.
+ * JSON of `PairwiseFrame` out. Plain arguments, as each structure read from JSON costs 4 kB of wasm.
  */
-export function pairwiseFrame(options: string): string;
+export function pairwiseFrame(note: string, has_context: boolean, images: number, is_proposal: boolean): string;
 
 /**
- * JSON of a criterion in, text out.
+ * A criterion in, text out.
  */
-export function pairwiseSuffix(criterion: string): string;
+export function pairwiseSuffix(id: string, name: string, description: string): string;
 
 /**
  * Markdown in, JSON of a rubric out.

@@ -9,10 +9,10 @@ export const decodeLocate: (a: number, b: number, c: number, d: number, e: numbe
 export const decodeRead: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number, i: number) => [number, number, number, number];
 export const decodeTags: (a: number, b: number, c: number, d: number, e: number) => [number, number, number, number];
 export const decoderVersion: () => number;
-export const draftPrompt: (a: number, b: number) => [number, number, number, number];
+export const draftPrompt: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number, number, number];
 export const memoryBytes: () => number;
-export const pairwiseFrame: (a: number, b: number) => [number, number, number, number];
-export const pairwiseSuffix: (a: number, b: number) => [number, number, number, number];
+export const pairwiseFrame: (a: number, b: number, c: number, d: number, e: number) => [number, number];
+export const pairwiseSuffix: (a: number, b: number, c: number, d: number, e: number, f: number) => [number, number];
 export const parseRubric: (a: number, b: number) => [number, number, number, number];
 export const pivotPairs: (a: number, b: number, c: number, d: number, e: number) => [number, number, number, number];
 export const probabilityRight: (a: number, b: number, c: number, d: number, e: number, f: number, g: number, h: number) => [number, number, number];

@@ -52,8 +52,7 @@ pub struct Criterion {
 }
 
 /// What the work to be judged is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Executed work with observed output.
     Trajectory,
@@ -62,8 +61,7 @@ pub enum Stage {
 }
 
 /// What the frame of a pairwise prompt depends on.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub struct PairwiseOptions {
     /// What counts as truth; may be empty.
     pub ground_truth_note: String,
@@ -234,12 +232,11 @@ pub fn progress_suffix(checkpoints: &[u32], step_count: u32) -> Result<String> {
 }
 
 /// What a best-of-N draft prompt depends on.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct DraftOptions {
     /// The request, which *is* the instruction here.
     pub request: String,
     /// Reference material, already in a block when it isn't trusted.
-    #[serde(default)]
     pub context: Option<String>,
     /// 1-based number of this draft.
     pub draft: u32,

@@ -37,6 +37,8 @@ pub const MAX_CRITERIA: usize = 12;
 pub const MAX_BODY: usize = 20_000;
 /// Longest name of a criterion, in characters.
 pub const MAX_NAME: usize = 200;
+/// Most warnings that are spelt out.
+pub const MAX_WARNINGS: usize = 50;
 /// Largest rubric, in bytes.
 pub const MAX_BYTES: usize = 1_000_000;
 
@@ -113,15 +115,28 @@ pub fn parse(markdown: &str) -> Result<Rubric> {
             weight: found.heading.weight,
         });
     }
-    warnings.sort();
     Ok(Rubric {
         ground_truth_note: read.note,
         criteria,
-        warnings: warnings
-            .into_iter()
-            .map(|(line, text)| format!("line {line}: {text}"))
-            .collect(),
+        warnings: in_order(warnings),
     })
+}
+
+/// The first warnings by line, as text. By repeated search, as a sort costs 10 kB of wasm and there are few.
+fn in_order(mut warnings: Vec<Warning>) -> Vec<String> {
+    let more = warnings.len().saturating_sub(MAX_WARNINGS);
+    let mut texts = Vec::new();
+    while texts.len() < MAX_WARNINGS {
+        let Some(first) = (0..warnings.len()).min_by_key(|&i| warnings[i].0) else {
+            break;
+        };
+        let (line, text) = warnings.remove(first);
+        texts.push(format!("line {line}: {text}"));
+    }
+    if let (1.., Some((line, _))) = (more, warnings.iter().min_by_key(|(line, _)| *line)) {
+        texts.push(format!("line {line}: here and below are {more} more"));
+    }
+    texts
 }
 
 /// An error about the rubric as a whole.

@@ -55,21 +55,29 @@ pub fn block_token(secret: &str, text: &str) -> Exported<String> {
     delimit::block_token(secret, text).map_err(thrown)
 }
 
-/// JSON of `PairwiseOptions` in, JSON of `PairwiseFrame` out.
+/// JSON of `PairwiseFrame` out. Plain arguments, as each structure read from JSON costs 4 kB of wasm.
 #[wasm_bindgen(js_name = pairwiseFrame)]
-pub fn pairwise_frame(options: &str) -> Exported<String> {
-    Ok(to_json(&prompts::pairwise_frame(&from_json(
-        "options", options,
-    )?)))
+pub fn pairwise_frame(note: String, has_context: bool, images: u32, is_proposal: bool) -> String {
+    to_json(&prompts::pairwise_frame(&prompts::PairwiseOptions {
+        ground_truth_note: note,
+        has_context,
+        images,
+        stage: if is_proposal {
+            prompts::Stage::Proposal
+        } else {
+            prompts::Stage::Trajectory
+        },
+    }))
 }
 
-/// JSON of a criterion in, text out.
+/// A criterion in, text out.
 #[wasm_bindgen(js_name = pairwiseSuffix)]
-pub fn pairwise_suffix(criterion: &str) -> Exported<String> {
-    Ok(prompts::pairwise_suffix(&from_json(
-        "criterion",
-        criterion,
-    )?))
+pub fn pairwise_suffix(id: String, name: String, description: String) -> String {
+    prompts::pairwise_suffix(&prompts::Criterion {
+        id,
+        name,
+        description,
+    })
 }
 
 /// JSON of `ProgressOptions` in, JSON of `ProgressFrame` out.
@@ -86,10 +94,21 @@ pub fn progress_suffix(checkpoints: &[u32], step_count: u32) -> Exported<String>
     prompts::progress_suffix(checkpoints, step_count).map_err(thrown)
 }
 
-/// JSON of `DraftOptions` in, text out.
+/// Text out.
 #[wasm_bindgen(js_name = draftPrompt)]
-pub fn draft_prompt(options: &str) -> Exported<String> {
-    prompts::draft_prompt(&from_json("options", options)?).map_err(thrown)
+pub fn draft_prompt(
+    request: String,
+    context: Option<String>,
+    draft: u32,
+    drafts: u32,
+) -> Exported<String> {
+    prompts::draft_prompt(&prompts::DraftOptions {
+        request,
+        context,
+        draft,
+        drafts,
+    })
+    .map_err(thrown)
 }
 
 /// Text in, text with marker lines quoted out.

@@ -89,13 +89,14 @@ export function pairwiseFrame(
   },
 ): PairwiseFrame {
   requireCount("/images", options.images);
-  return callJson((core) => core.pairwiseFrame(json(options)));
+  const { groundTruthNote, hasContext, images, stage } = options;
+  return callJson((core) => core.pairwiseFrame(groundTruthNote, hasContext, images, stage === "proposal"));
 }
 
 /** Criterion and output contract of a pairwise prompt. */
 export function pairwiseSuffix(criterion: Criterion): string {
   const { id, name, description } = criterion;
-  return call((core) => core.pairwiseSuffix(json({ id, name, description })));
+  return call((core) => core.pairwiseSuffix(id, name, description));
 }
 
 /** Fixed texts of a progress prompt: `beforeTask` + block(task) + `beforeSteps` + block(steps) + `afterSteps`; the suffix lists the checkpoints. */
@@ -138,7 +139,8 @@ export function draftPrompt(
 ): string {
   requireCount("/draft", options.draft);
   requireCount("/drafts", options.drafts);
-  return call((core) => core.draftPrompt(json(options)));
+  const { request, context, draft, drafts } = options;
+  return call((core) => core.draftPrompt(request, context, draft, drafts));
 }
 
 /**

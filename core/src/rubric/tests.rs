@@ -155,6 +155,16 @@ fn an_unclosed_fence_is_warned_of() {
 }
 
 #[test]
+fn warnings_come_by_line_and_end_somewhere() {
+    let many = format!("## Criteria\n### A\nx\n{}", "##x\n".repeat(60));
+    let warnings = ok(&many).warnings;
+    assert_eq!(warnings.len(), MAX_WARNINGS + 1);
+    assert!(warnings[0].starts_with("line 4: "));
+    assert!(warnings[49].starts_with("line 53: "));
+    assert_eq!(warnings[50], "line 54: here and below are 10 more");
+}
+
+#[test]
 fn a_document_without_criteria_says_what_it_has_instead() {
     for (markdown, message) in [
         ("", "has no criteria: the text is blank"),
