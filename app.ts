@@ -6,6 +6,7 @@
  */
 import { Hono } from "hono";
 import { type AccessToken, createGatekeeper } from "./routes/auth.ts";
+import { rateLimitHeaders } from "./routes/rate_limit.ts";
 import { compareOperation } from "./routes/compare.ts";
 import { criteriaOperations } from "./routes/criteria.ts";
 import { documentOperations } from "./routes/documents.ts";
@@ -18,6 +19,7 @@ import { statusOperations } from "./routes/status.ts";
 import { trackOperation } from "./routes/track.ts";
 import { trackerOperations } from "./routes/trackers.ts";
 import { describeFailure } from "./routes/verb.ts";
+import { createBudgets, type DailyLimits } from "./verifier/budget.ts";
 import { compare } from "./verifier/compare.ts";
 import { coreVersion, promptVersion } from "./verifier/core.ts";
 import type { Environment } from "./verifier/environment.ts";
@@ -55,6 +57,7 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
       `Cannot limit bodies: bodyLimitBytes must be a positive integer: current value is ${bodyLimitBytes}`,
     );
   }
+  const log = options.log ?? console.error;
   const services: Services = {
     environment: options.environment,
     verbs: options.verbs ?? { compare, select, track },
@@ -63,7 +66,8 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
     bodyLimitBytes,
     keepAliveMs: options.keepAliveMs ?? 10_000,
     meter: new Meter(new Date()),
-    log: options.log ?? console.error,
+    budgets: createBudgets(options.environment.store, limitsOf(options.tokens), { log }),
+    log,
   };
   const operations: Operation[] = [
     compareOperation(services),
@@ -96,6 +100,15 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
     await next();
   });
 
+  app.use(async function budgetHeaders(context, next) {
+    await next();
+    const status = context.var.allowance?.status() ?? null;
+    if (status === null) return;
+    for (const [name, value] of Object.entries(rateLimitHeaders(status, Date.now()))) {
+      context.res.headers.set(name, value);
+    }
+  });
+
   for (const operation of operations) {
     app.on(operation.method.toUpperCase(), honoPath(operation.path), operation.handle);
   }
@@ -120,6 +133,12 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
     return problemResponse(known);
   });
   return app;
+}
+
+function limitsOf(tokens: readonly AccessToken[]): Readonly<Record<string, DailyLimits>> {
+  return Object.fromEntries(
+    tokens.flatMap(({ name, budget }) => budget === undefined ? [] : [[name, budget]]),
+  );
 }
 
 /** Whether a failure is only that the caller went away, which nobody needs to be told. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { DailyLimits } from "../verifier/budget.ts";
 import type { Connection } from "./connection.ts";
 import { HttpError } from "./problem.ts";
 
@@ -11,6 +12,8 @@ export interface AccessToken {
   /** Shown in logs and statistics. */
   readonly name: string;
   readonly value: string;
+  /** What it may buy per UTC day; absent: as much as it likes. */
+  readonly budget?: DailyLimits;
 }
 
 /** Decides on one request. Resolves to the token's name, or `null` for a local caller. @throws {HttpError} */

@@ -9,6 +9,7 @@ import type { CompareResult, Scored, SelectResult, TrackResult, Usage } from "..
 /** What can go wrong in any verb, beside a faulty request. */
 export const VERB_PROBLEMS: readonly ErrorCode[] = [
   "over_budget",
+  "budget_exhausted",
   "channel_unavailable",
   "nothing_scored",
   "judge_failed",

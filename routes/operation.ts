@@ -5,6 +5,7 @@
  * @module
  */
 import type { Context } from "hono";
+import type { Budgets, RequestAllowance } from "../verifier/budget.ts";
 import type { Environment } from "../verifier/environment.ts";
 import type { ErrorCode } from "../verifier/errors.ts";
 import type {
@@ -28,6 +29,8 @@ export interface AppTypes {
     requestId: string;
     /** Name of the token that was used; `null` for a local caller without one. */
     caller: string | null;
+    /** The request's share of its token's daily budget; absent without one. */
+    allowance?: RequestAllowance;
   };
 }
 
@@ -58,6 +61,8 @@ export interface Services {
   readonly bodyLimitBytes: number;
   readonly keepAliveMs: number;
   readonly meter: Meter;
+  /** Daily budgets of the tokens. */
+  readonly budgets: Budgets;
   /** Writes one line for the operator. */
   readonly log: (line: string) => void;
 }

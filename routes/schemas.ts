@@ -5,6 +5,7 @@
  * @module
  */
 import * as z from "zod";
+import type { BudgetStatus } from "../verifier/budget.ts";
 import { ERROR_STATUS, type ErrorCode } from "../verifier/errors.ts";
 import type { ProfileInfo } from "../verifier/judges/judge.ts";
 import type * as types from "../verifier/types.ts";
@@ -274,6 +275,21 @@ const profile = z.strictObject({
   ),
 });
 
+const limit = z.number().min(0).nullable().describe("null: no limit.");
+const amounts = { calls: count, tokens: count, usd: z.number().min(0) };
+const budget = z.strictObject({
+  day: z.iso.date().describe("The UTC day it is counted for."),
+  resetsAt: z.iso.datetime(),
+  limits: z.strictObject({ calls: limit, tokens: limit, usd: limit }),
+  spent: z.strictObject({
+    ...amounts,
+    estimated: z.strictObject({ tokens: count, usd: z.number().min(0) }).describe(
+      "Part of it that the judge did not tell and that was estimated.",
+    ),
+  }).describe("What was bought; what came from the cache costs nothing."),
+  held: z.strictObject(amounts).describe("What requests under way may still buy."),
+});
+
 /** Answer of `GET /v1/status`. */
 export const status = z.strictObject({
   name: z.literal("assay"),
@@ -291,6 +307,9 @@ export const status = z.strictObject({
   }),
   requests: z.strictObject({ finished: count, failed: count }).describe("Calls of a verb since start."),
   usage: usage.describe("Sum over the finished requests since start."),
+  budget: budget.nullable().exactOptional().describe(
+    "The caller's own daily budget; null without one, absent while the store can't be reached.",
+  ),
 }).describe("Judges, versions, store and usage. No secrets.");
 
 /** Answer of `POST /v1/status/probe`. */
@@ -350,6 +369,7 @@ export type SchemasMatchTypes = AllTrue<[
   Same<z.output<typeof planResult>, types.PlanResult>,
   Same<z.output<typeof rubric>, types.Rubric>,
   Same<z.output<typeof profile>, ProfileInfo>,
+  Same<z.output<typeof budget>, BudgetStatus>,
   Same<z.output<typeof problem>, ProblemDocument>,
   Same<
     z.output<typeof progressEvents.call> & { type: "call" },

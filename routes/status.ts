@@ -10,7 +10,7 @@ import { jsonResponse } from "./answer.ts";
 import { readJson } from "./body.ts";
 import { storeFault } from "./health.ts";
 import type { Operation, Services } from "./operation.ts";
-import { watchCaller } from "./verb.ts";
+import { openAllowance, watchCaller } from "./verb.ts";
 
 /** Body of `POST /v1/status/probe`. */
 export const probeRequest = z.strictObject({
@@ -33,9 +33,10 @@ export function statusOperations(services: Services): readonly Operation[] {
         description: "The state of the server.",
         content: { "application/json": { schema: "Status", example: STATUS_EXAMPLE } },
       }],
-      handle: async () => {
-        const { environment, meter, runtime } = services;
+      handle: async (context) => {
+        const { environment, meter, runtime, budgets } = services;
         const fault = await storeFault(services);
+        const budget = fault === null ? { budget: await budgets.status(context.var.caller) } : {};
         return jsonResponse({
           name: "assay",
           runtime,
@@ -51,6 +52,7 @@ export function statusOperations(services: Services): readonly Operation[] {
           },
           requests: { finished: meter.finished, failed: meter.failed },
           usage: meter.usage,
+          ...budget,
         });
       },
     },
@@ -82,13 +84,19 @@ export function statusOperations(services: Services): readonly Operation[] {
           await readJson(context.req.raw, services.bodyLimitBytes),
         );
         const { signal, stop } = watchCaller(context);
-        const options = judge === undefined ? { signal } : { judge, signal };
+        const allowance = openAllowance(context, services);
+        const options = {
+          signal,
+          ...(judge === undefined ? {} : { judge }),
+          ...(allowance === null ? {} : { allowance }),
+        };
         try {
           return jsonResponse({
             judges: await probeJudges(services.verbs.compare, services.environment, options),
           });
         } finally {
           stop();
+          await allowance?.settle();
         }
       },
     },

@@ -4,6 +4,7 @@
  * @module
  */
 import type * as z from "zod";
+import type { RequestAllowance } from "../verifier/budget.ts";
 import { type Exact, parseRequest } from "../verifier/requests.ts";
 import type { PlanResult, ProgressEvent, SharedResult } from "../verifier/types.ts";
 import { jsonResponse, toJson } from "./answer.ts";
@@ -35,15 +36,22 @@ export async function answerVerb<S extends z.ZodType, Result extends Pick<Shared
   verb: Verb<Exact<z.output<S>>, Result>,
 ): Promise<Response> {
   const request = parseRequest(schema, await readJson(context.req.raw, services.bodyLimitBytes));
+  const allowance = openAllowance(context, services);
   const run = async (signal: AbortSignal, onEvent?: (event: ProgressEvent) => void) => {
     try {
-      const options = onEvent === undefined ? { signal } : { signal, onEvent };
+      const options = {
+        signal,
+        ...(onEvent === undefined ? {} : { onEvent }),
+        ...(allowance === null ? {} : { allowance }),
+      };
       const result = await verb(services.environment, request, options);
       count(services, result);
       return result;
     } catch (error) {
       services.meter.failed++;
       throw error;
+    } finally {
+      await allowance?.settle();
     }
   };
   if (!acceptsEvents(context.req.header("accept"))) {
@@ -69,6 +77,13 @@ export async function answerVerb<S extends z.ZodType, Result extends Pick<Shared
       return { event: "problem", data: problemDocument(known) };
     },
   });
+}
+
+/** The request's share of its caller's daily budget, or `null`; the answer's headers will tell what is left. */
+export function openAllowance(context: AppContext, services: Services): RequestAllowance | null {
+  const allowance = services.budgets.open(context.var.caller);
+  if (allowance !== null) context.set("allowance", allowance);
+  return allowance;
 }
 
 /** A signal that aborts when the caller hangs up before there is an answer. Call `stop` when there is one. */

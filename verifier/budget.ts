@@ -187,8 +187,10 @@ export function createBudgets(
         const on = day;
         const before = reserved;
         reserved = addAmounts(reserved, wanted);
+        let seen: BudgetRecord | null = null;
         try {
           const record = await own.apply((record) => {
+            seen = record;
             const next = hold(record, id, lease(), now());
             const refusal = exceeded(record, next, wanted, daily, now());
             return refusal === null ? next : exhausted(token, on, refusal, plan, now());
@@ -196,6 +198,7 @@ export function createBudgets(
           status = statusOf(record, daily, on);
         } catch (error) {
           reserved = before;
+          if (seen !== null && error instanceof AssayError) status = statusOf(seen, daily, day);
           throw error;
         }
         renewing ??= setInterval(() => void renew(own), leaseMs / 3);

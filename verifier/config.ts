@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { DailyLimits } from "./budget.ts";
 import type { z } from "zod";
 import {
   documentSchema,
@@ -114,14 +115,21 @@ export function loadConfig(source: ConfigSource): Config {
 export function readTokens(
   config: Config,
   env: ReadEnvironment,
-): readonly { readonly name: string; readonly value: string }[] {
+): readonly { readonly name: string; readonly value: string; readonly budget?: DailyLimits }[] {
   const faults = new Faults();
   const tokens = config.server.tokens.map((token, index) => {
     const value = env(token.tokenEnv)?.trim() ?? "";
     if (value === "") {
       faults.add(["server", "tokens", index, "tokenEnv"], "must name a variable that is set", token.tokenEnv);
     }
-    return { name: token.name, value };
+    const { name, dailyCalls: calls, dailyTokens: tokens, dailyUsd: usd } = token;
+    if (calls === undefined && tokens === undefined && usd === undefined) return { name, value };
+    const budget = {
+      ...(calls === undefined ? {} : { calls }),
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(usd === undefined ? {} : { usd }),
+    };
+    return { name, value, budget };
   });
   faults.throwIfAny("the configuration");
   return tokens;

@@ -137,19 +137,15 @@ export const JUDGE_SCHEMAS = {
   replay: replaySchema,
 } as const;
 
-const budgetLater = z.unknown().refine((value) => value === undefined, {
-  error:
-    "must not be set yet: this version enforces no daily budgets, and a limit that nobody keeps is refused",
-}).optional();
-
 const token = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
     error: "must be 1 to 64 letters, digits, dots, hyphens or underscores",
   }),
   tokenEnv: variable,
-  dailyCalls: budgetLater,
-  dailyTokens: budgetLater,
-  dailyUsd: budgetLater,
+  /** What it may buy per UTC day; 0 lets it read but buy nothing. Absent: no limit. */
+  dailyCalls: z.int().min(0).max(1e12).optional(),
+  dailyTokens: z.int().min(0).max(1e15).optional(),
+  dailyUsd: z.number().min(0).max(1e9).optional(),
 });
 
 /** The listener and who may call. */

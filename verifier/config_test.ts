@@ -71,11 +71,23 @@ Deno.test("loadConfig() reads the documented example as it stands, but for the b
   ]);
 });
 
-Deno.test("loadConfig() refuses daily budgets, which nobody would keep yet, rather than ignoring them", () => {
-  for (const field of ["dailyCalls", "dailyTokens", "dailyUsd"]) {
-    const error = failing({ server: { tokens: [{ name: "ci", tokenEnv: "T", [field]: 5 }] } });
+Deno.test("readTokens() gives each token its daily budget, and none where no limit is set", () => {
+  const budgeted = { name: "ci", tokenEnv: "A", dailyCalls: 5000, dailyTokens: 0, dailyUsd: 0.5 };
+  const config = load({ server: { tokens: [budgeted, { name: "dev", tokenEnv: "B" }] } });
+  assertEquals(readTokens(config, from({ A: "x", B: "y" })), [
+    { name: "ci", value: "x", budget: { calls: 5000, tokens: 0, usd: 0.5 } },
+    { name: "dev", value: "y" },
+  ]);
+});
+
+Deno.test("loadConfig() refuses a daily budget that is no amount", () => {
+  const wrong = [["dailyCalls", -1], ["dailyCalls", 1.5], ["dailyTokens", "many"], ["dailyUsd", -0.1], [
+    "dailyUsd",
+    null,
+  ]];
+  for (const [field, value] of wrong) {
+    const error = failing({ server: { tokens: [{ name: "ci", tokenEnv: "T", [field as string]: value }] } });
     assertEquals(error.errors[0]?.path, `/server/tokens/0/${field}`);
-    assert(error.message.includes("not be set yet"));
   }
 });
 

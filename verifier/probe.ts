@@ -76,21 +76,21 @@ function toolCall(id: string, command: string): Readonly<Record<string, unknown>
 export async function probeJudges(
   compare: Compare,
   environment: Environment,
-  options: { readonly judge?: string; readonly signal?: AbortSignal } = {},
+  options: Pick<CallOptions, "signal" | "allowance"> & { readonly judge?: string } = {},
 ): Promise<readonly JudgeProbe[]> {
   const names = environment.judges.profiles().map(({ name }) => name);
   if (options.judge !== undefined && !names.includes(options.judge)) {
     throw AssayError.field("/judge", `must be one of ${names.map(showValue).join(", ")}`, options.judge);
   }
   const wanted = options.judge === undefined ? names : [options.judge];
-  return await Promise.all(wanted.map((name) => probeJudge(compare, environment, name, options.signal)));
+  return await Promise.all(wanted.map((name) => probeJudge(compare, environment, name, options)));
 }
 
 async function probeJudge(
   compare: Compare,
   environment: Environment,
   judge: string,
-  signal: AbortSignal | undefined,
+  options: Pick<CallOptions, "signal" | "allowance">,
 ): Promise<JudgeProbe> {
   await environment.judges.forget(judge);
   const started = performance.now();
@@ -106,9 +106,14 @@ async function probeJudge(
   };
   let found: Omit<JudgeProbe, "judge" | "latencyMs" | "learnt">;
   try {
-    found = readVerdict(await compare(environment, request, signal === undefined ? {} : { signal }));
+    const { signal, allowance } = options;
+    const passed = {
+      ...(signal === undefined ? {} : { signal }),
+      ...(allowance === undefined ? {} : { allowance }),
+    };
+    found = readVerdict(await compare(environment, request, passed));
   } catch (error) {
-    if (signal?.aborted || !(error instanceof AssayError)) throw error;
+    if (options.signal?.aborted || !(error instanceof AssayError)) throw error;
     found = { ok: false, score: null, channel: null, code: error.code, detail: error.message };
   }
   const latencyMs = Math.round(performance.now() - started);
