@@ -83,7 +83,8 @@ async function checkHangUp(
     body: JSON.stringify({ task: "t", a: "x", b: "y", judge: "slow" }),
     signal: connection.signal,
   }).then((answer) => answer.text()).catch(() => "hung up");
-  await judge.called;
+  const early = await Promise.race([judge.called, response]);
+  assertEquals(early, undefined, "answered before the judge was asked");
   connection.abort();
   assertEquals(await response, "hung up");
   await judge.hungUp;
