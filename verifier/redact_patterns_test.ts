@@ -1,0 +1,184 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { AssayError } from "./errors.ts";
+import { compilePatterns, LONGEST_PATTERN, MOST_PATTERNS } from "./redact_patterns.ts";
+
+const redact = (pattern: string, text: string): string => compilePatterns([pattern], "/redact")(text).text;
+const refuses = (pattern: string, part: string): void => {
+  const error = assertThrows(() => compilePatterns([pattern], "/redact"), AssayError, part);
+  assertEquals(error.errors[0]?.path, "/redact/0");
+};
+
+Deno.test("patterns take out what they match, everywhere, and count it", () => {
+  for (
+    const [pattern, text, expected] of [
+      ["a", "banana", "b[redacted]n[redacted]n[redacted]"],
+      ["user-\\d{4}", "user-1234 user-12", "[redacted] user-12"],
+      ["(?:alice|bob)@example\\.com", "to bob@example.com", "to [redacted]"],
+      ["^secret .*$", "x\nsecret 1 2\nsecret", "x\n[redacted]\nsecret"],
+      ["[^\\s,@]+@[a-z]+\\.[a-z]{2,4}", "me.you@host.org, x", "[redacted], x"],
+      ["token=\\w+&id=\\w+", "?token=ab1&id=7;", "?[redacted];"],
+      ["\\bT-[0-9a-f]+\\b", "T-00ff T-xyz", "[redacted] T-xyz"],
+      ["日本\\u8a9e", "日本語", "[redacted]"],
+      ["😀{2}", "😀😀😀", "[redacted]😀"],
+      ["a.c", "abc a\nc a😀c", "[redacted] a\nc [redacted]"],
+      ["[\\]\\-x]+y", "]-xy", "[redacted]"],
+      ["a{1,3}", "aaaa", "[redacted][redacted]"],
+      ['"key": "[^"]+?"', '{"key": "v"}', "{[redacted]}"],
+      ["a/b", "a/b", "[redacted]"],
+    ] as const
+  ) assertEquals(redact(pattern, text), expected, pattern);
+  assertEquals(compilePatterns(["a", "b"], "/redact")("ab ba").count, 4);
+  assertEquals(compilePatterns([], "/redact")("x").text, "x");
+});
+
+Deno.test("patterns that could run away are refused, with the reason", () => {
+  for (const pattern of ["(a+)+", "(a|b)+", "(a*)*b", "(?:a+b?){2,9}", "((ab)+c)*", "(a|a)*x"]) {
+    refuses(pattern, "must not repeat what holds");
+  }
+  for (
+    const pattern of [
+      ".*.*",
+      "\\d+\\w+",
+      ".*foo.*",
+      "a*b*a*",
+      "a?a?a",
+      "\\s*\\s*x",
+      "[a-z]+x?[a-z]+",
+      "(x+)(x+)y",
+    ]
+  ) {
+    refuses(pattern, "share characters");
+  }
+  refuses("(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)(a|a)b", "so many choices");
+  for (const pattern of ["(?=a)b", "(?!a)b", "(?<=a)b", "(?<!a)b", "(?<name>a)"]) {
+    refuses(pattern, "look ahead");
+  }
+  for (const pattern of ["(a)\\1", "(?:a)\\k"]) refuses(pattern, "refer back");
+  for (const pattern of ["a*", "a?", "^", "$", "\\b", "(?:a|)", "^$"]) refuses(pattern, "empty text");
+  refuses("a{1,1000}", "256 times");
+});
+
+Deno.test("patterns that are none are refused", () => {
+  for (
+    const pattern of [
+      ".*+",
+      "(",
+      ")",
+      "[",
+      "[a",
+      "a**",
+      "*",
+      "+a",
+      "\\",
+      "a{",
+      "a{2,1}",
+      "a{0}",
+      "[z-a]",
+      "\\p{L}",
+      "\\u12",
+      "\\ud800",
+      "[^\\s\\S]",
+      "^*",
+    ]
+  ) {
+    refuses(pattern, "must ");
+  }
+  refuses("", "must not be empty");
+  refuses("x".repeat(LONGEST_PATTERN + 1), "500 characters");
+  assertThrows(
+    () => compilePatterns(Array(MOST_PATTERNS + 1).fill("a"), "/redact"),
+    AssayError,
+    "at most 16",
+  );
+});
+
+Deno.test("what is accepted means the same as in JavaScript", () => {
+  const atom = fc.constantFrom(
+    "a",
+    "b",
+    "\\d",
+    "[ab]",
+    "[^a]",
+    ".",
+    "x",
+    "-",
+    "\\.",
+    "\\s",
+    "(?:ab)",
+    "(a|b)",
+  );
+  const piece = fc.tuple(atom, fc.constantFrom("", "", "", "?", "+", "*", "{2}", "{1,2}", "+?"));
+  const pattern = fc.array(piece, { minLength: 1, maxLength: 6 }).map((parts) => parts.flat().join(""));
+  let accepted = 0;
+  fc.assert(
+    fc.property(
+      pattern,
+      fc.array(fc.constantFrom("a", "b", "x", "1", " ", "-", "."), { maxLength: 30 }),
+      (source, parts) => {
+        const text = parts.join("");
+        let redactor;
+        try {
+          redactor = compilePatterns([source], "/redact");
+        } catch (error) {
+          assert(error instanceof AssayError);
+          return;
+        }
+        accepted++;
+        assertEquals(redactor(text).text, text.replace(new RegExp(source, "gmu"), "[redacted]"), source);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+  assert(accepted > 300, String(accepted));
+});
+
+Deno.test("any text as a pattern is compiled or refused with the documented error", () => {
+  const sign = fc.constantFrom(..."ab.*+?{}[]()|^$\\dws1,-:=!<\u{1f600}");
+  fc.assert(
+    fc.property(fc.array(sign, { maxLength: 25 }), (signs) => {
+      try {
+        compilePatterns([signs.join("")], "/redact")("aab 12 (x)");
+      } catch (error) {
+        assert(error instanceof AssayError && error.code === "invalid_request", String(error));
+      }
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+interface Golden {
+  readonly groups: {
+    readonly redactPatternValidation: {
+      readonly vectors: readonly { readonly pattern: unknown; readonly throws?: boolean }[];
+    };
+  };
+}
+const GOLDEN = new URL("../../shared/golden/dsh_llm_verifier.json", import.meta.url);
+const exists = await Deno.stat(GOLDEN).then(() => true, () => false);
+
+Deno.test({
+  name: "the recorded cases of pattern validation are decided alike, but for those that could run away" +
+    (exists ? "" : " (skipped: ../shared is absent)"),
+  ignore: !exists,
+  fn: async () => {
+    const { groups } = JSON.parse(await Deno.readTextFile(GOLDEN)) as Golden;
+    const { vectors } = groups.redactPatternValidation;
+    assert(vectors.length > 0);
+    // Accepted there although they can be made to run away: the weakness is on the list of what not to copy.
+    const dangerous = new Set(["(a|b)+", ".*.*", "(a|a)+", "(.*)(.*)"]);
+    for (const { pattern, throws = false } of vectors) {
+      const source = typeof pattern === "string"
+        ? pattern
+        : (pattern as { repeat: string; n: number }).repeat.repeat((pattern as { n: number }).n);
+      let refused = false;
+      try {
+        compilePatterns([source], "/redact");
+      } catch (error) {
+        refused = true;
+        assertStringIncludes((error as Error).message, "/redact/0");
+      }
+      assertEquals(refused, throws || dangerous.has(source), source);
+    }
+  },
+});
