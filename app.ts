@@ -9,12 +9,15 @@ import { type AccessToken, createGatekeeper } from "./routes/auth.ts";
 import { rateLimitHeaders } from "./routes/rate_limit.ts";
 import { compareOperation } from "./routes/compare.ts";
 import { criteriaOperations } from "./routes/criteria.ts";
+import { decisionOperations } from "./routes/decisions.ts";
 import { documentOperations } from "./routes/documents.ts";
 import { healthOperations } from "./routes/health.ts";
+import { withIdempotency } from "./routes/idempotency.ts";
 import { Meter } from "./routes/meter.ts";
 import type { AppContext, AppTypes, Operation, Services, Verbs } from "./routes/operation.ts";
 import { HttpError, problemResponse, toAssayError } from "./routes/problem.ts";
 import { selectOperation } from "./routes/select.ts";
+import { statisticsOperation } from "./routes/statistics.ts";
 import { statusOperations } from "./routes/status.ts";
 import { trackOperation } from "./routes/track.ts";
 import { trackerOperations } from "./routes/trackers.ts";
@@ -69,16 +72,18 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
     budgets: createBudgets(options.environment.store, limitsOf(options.tokens), { log }),
     log,
   };
-  const operations: Operation[] = [
+  const operations: readonly Operation[] = withIdempotency(services, [
     compareOperation(services),
     selectOperation(services),
     trackOperation(services),
     ...trackerOperations(services),
+    ...decisionOperations(services),
+    statisticsOperation(services),
     ...criteriaOperations(services),
     ...statusOperations(services),
     ...healthOperations(services),
     ...documentOperations(() => operations),
-  ];
+  ]);
   const app = new Hono<AppTypes>();
   const admit = createGatekeeper(options.tokens);
   const openDocuments = options.tokens.length > 0;

@@ -20,6 +20,7 @@ import * as schemas from "./schemas.ts";
 import { probeRequest } from "./status.ts";
 import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker_requests.ts";
 import * as trackers from "./tracker_schemas.ts";
+import * as decisions from "./decision_schemas.ts";
 
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
@@ -66,11 +67,20 @@ const ANSWERS = {
   Probe: schemas.probe,
   Health: schemas.health,
   Readiness: schemas.readiness,
+  DecisionList: decisions.decisionList,
+  Decision: decisions.decision,
+  Replay: decisions.replay,
+  Statistics: decisions.statistics,
   Problem: schemas.problem,
 } satisfies Record<string, z.ZodType>;
 
 /** Name of a schema under `components`. Operations name theirs, so that a start doesn't build those of answers. */
 export type SchemaName = keyof typeof REQUESTS | keyof typeof ANSWERS;
+
+/** A component's schema. */
+export function schemaNamed(name: string): z.ZodType | undefined {
+  return ({ ...REQUESTS, ...ANSWERS } as Readonly<Record<string, z.ZodType>>)[name];
+}
 
 /** What every operation of a kind can answer with, beside its own problems. */
 function problemsOf(operation: Operation): readonly ErrorCode[] {
@@ -128,6 +138,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
     tags: [
       { name: "Verbs", description: "What Assay is for." },
       { name: "Trackers", description: "Runs that are followed step by step." },
+      { name: "Decisions", description: "What was judged, why, and what it cost." },
       { name: "Criteria", description: "What the work is graded on." },
       { name: "Server", description: "State and health." },
       { name: "Documents", description: "This description, for programs and for people." },

@@ -1,11 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import * as z from "zod";
 import { fakeApp } from "../tests/http_fakes.ts";
 import { ERROR_STATUS } from "../verifier/errors.ts";
-import { compareRequestSchema, selectRequestSchema, trackRequestSchema } from "../verifier/requests.ts";
-import { criteriaParseRequest } from "./criteria.ts";
-import * as schemas from "./schemas.ts";
-import { probeRequest } from "./status.ts";
+import { schemaNamed } from "./openapi.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -38,11 +34,15 @@ const ROUTES = [
   "get /readyz",
   "get /v1/criteria",
   "get /v1/criteria/{name}",
+  "get /v1/decisions",
+  "get /v1/decisions/{id}",
+  "get /v1/statistics",
   "get /v1/status",
   "get /v1/trackers/{id}",
   "get /v1/trackers/{id}/events",
   "post /v1/compare",
   "post /v1/criteria/parse",
+  "post /v1/decisions/{id}/replay",
   "post /v1/select",
   "post /v1/status/probe",
   "post /v1/track",
@@ -132,23 +132,6 @@ Deno.test("every problem response is a problem document, under the status of its
 });
 
 Deno.test("every example is valid by its own schema", async () => {
-  const named: Record<string, z.ZodType> = {
-    CompareRequest: compareRequestSchema,
-    SelectRequest: selectRequestSchema,
-    TrackRequest: trackRequestSchema,
-    CriteriaParseRequest: criteriaParseRequest,
-    ProbeRequest: probeRequest,
-    CompareAnswer: schemas.compareAnswer,
-    SelectAnswer: schemas.selectAnswer,
-    TrackAnswer: schemas.trackAnswer,
-    Rubric: schemas.rubric,
-    ParsedCriteria: schemas.parsedCriteria,
-    RubricList: schemas.rubricList,
-    Status: schemas.status,
-    Probe: schemas.probe,
-    Health: schemas.health,
-    Readiness: schemas.readiness,
-  };
   let checked = 0;
   walk((await document()).paths, "", (media, path) => {
     const name = typeof media.schema?.$ref === "string" ? media.schema.$ref.split("/").pop() : undefined;
@@ -158,7 +141,7 @@ Deno.test("every example is valid by its own schema", async () => {
       ...Object.values(media.examples ?? {}).map((example: Any) => example.value),
     ];
     for (const value of values) {
-      const schema = named[name];
+      const schema = schemaNamed(name);
       assert(schema !== undefined, `${path}: no schema ${name} in this test`);
       const result = schema.safeParse(value);
       assert(result.success, `${path}: ${result.error}`);

@@ -77,10 +77,10 @@ export interface Answer {
   >;
 }
 
-/** A parameter in the path or a header. */
+/** A parameter in the path, the query or a header. */
 export interface Parameter {
   readonly name: string;
-  readonly in: "path" | "header";
+  readonly in: "path" | "query" | "header";
   readonly description: string;
   readonly required: boolean;
   readonly example: string;
@@ -92,7 +92,7 @@ export interface Operation {
   /** In OpenAPI's form: `/v1/criteria/{name}`. */
   readonly path: string;
   readonly id: string;
-  readonly tag: "Verbs" | "Trackers" | "Criteria" | "Server" | "Documents";
+  readonly tag: "Verbs" | "Trackers" | "Decisions" | "Criteria" | "Server" | "Documents";
   readonly summary: string;
   readonly description: string;
   /** `token`: a bearer token where any is configured. `document`: readable without one. `health`: open to everyone. */

@@ -22,6 +22,8 @@ export interface ProblemDocument {
   readonly plan?: Plan;
   /** With `length_conflict`: the tracker's length. */
   readonly length?: number;
+  /** Id of the decision that tells what was judged before the failure. */
+  readonly decision?: string;
 }
 
 /** One line per code, for `title` and for the docs page. */
@@ -116,6 +118,7 @@ export function problemDocument(error: AssayError): ProblemDocument {
     ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
     ...(error.plan === undefined ? {} : { plan: error.plan }),
     ...(error.length === undefined ? {} : { length: error.length }),
+    ...(error.decision === undefined ? {} : { decision: error.decision }),
   };
 }
 

@@ -352,6 +352,9 @@ export const problem = z.strictObject({
   retryAfterSeconds: z.number().min(0).exactOptional(),
   plan: plan.exactOptional().describe("With over_budget: what the request would have bought."),
   length: count.exactOptional().describe("With length_conflict: the length that the tracker has."),
+  decision: z.string().exactOptional().describe(
+    "Id of the decision that tells what was judged before the failure.",
+  ),
 }).describe("RFC 9457 problem document.");
 
 /** A type with every level read-only, as the shared types are written. */
