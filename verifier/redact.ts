@@ -47,6 +47,13 @@ const KNOWN_KEYS = new RegExp(
   "g",
 );
 
+// What every match of the three patterns with `NAME` holds, of cookies and of schemes. Most texts hold none of it, and a
+// look without choices at every start is ten times cheaper than the patterns themselves.
+const HINT_OF_NAME =
+  /(?:key|secret|passw(?:or)?d|passphrase|token|authorization|pwd)(?:\\?["'])?\s{0,8}[:=]/i;
+const HINT_OF_COOKIE = /cookie/i;
+const HINT_OF_SCHEME = /(?:bearer|basic)\s/i;
+
 /**
  * The text without secrets: the given values wherever they stand, bearer and basic credentials, keys of known
  * providers, PEM blocks, fields, headers and assignments named like secrets, cookies, user-info in URLs.
@@ -62,20 +69,19 @@ export function redact(text: string, secrets: readonly string[] = []): string {
     if (encoded !== secret) result = result.replaceAll(encoded, REDACTED);
   }
   result = redactPem(result);
-  // Most texts hold none of these; a cheap look saves the passes.
-  if (/:\/\//.test(result)) result = result.replace(USER_INFO, `://${REDACTED}@`);
-  return result
-    .replace(COOKIE, `$1${REDACTED}`)
-    .replace(JSON_FIELD, `$1${REDACTED}`)
-    .replace(LABEL, `$1${REDACTED}`)
-    .replace(ASSIGNMENT, `$1${REDACTED}`)
-    .replace(QUERY_KEY, `$1${REDACTED}`)
-    .replace(KNOWN_KEYS, `$1${REDACTED}`)
-    .replace(
-      SCHEME,
-      (whole, before: string, scheme: string, space: string, value: string) =>
-        isPlainWord(value) ? whole : `${before}${scheme}${space}${REDACTED}`,
-    );
+  if (result.includes("://")) result = result.replace(USER_INFO, `://${REDACTED}@`);
+  if (HINT_OF_COOKIE.test(result)) result = result.replace(COOKIE, `$1${REDACTED}`);
+  if (HINT_OF_NAME.test(result)) {
+    result = result.replace(JSON_FIELD, `$1${REDACTED}`).replace(LABEL, `$1${REDACTED}`)
+      .replace(ASSIGNMENT, `$1${REDACTED}`);
+  }
+  result = result.replace(QUERY_KEY, `$1${REDACTED}`).replace(KNOWN_KEYS, `$1${REDACTED}`);
+  if (!HINT_OF_SCHEME.test(result)) return result;
+  return result.replace(
+    SCHEME,
+    (whole, before: string, scheme: string, space: string, value: string) =>
+      isPlainWord(value) ? whole : `${before}${scheme}${space}${REDACTED}`,
+  );
 }
 
 /** "Bearer authentication" is prose; a credential has digits, signs or capitals inside. */
