@@ -5,8 +5,9 @@
  */
 import { recordDecision } from "./decisions.ts";
 import { trajectoryDigest } from "./decisions_outline.ts";
+import { resultsOf } from "./ensemble.ts";
+import { type JudgeNames, type JudgeWork, reportEnsemble, warnOfDropped } from "./ensemble_report.ts";
 import type { Environment } from "./environment.ts";
-import type { Judge } from "./judges/judge.ts";
 import { mean, standardError, weightedMean, winnerOf } from "./math.ts";
 import { bothScores, criterionRewards, judgePair, overallRewards, type PairCall } from "./pair.ts";
 import { checkContext, planCalls, type PlannedPrefix } from "./plan.ts";
@@ -80,7 +81,7 @@ async function compareRecorded(
       options.onEvent?.({
         type: "call",
         done: ++done,
-        total: plan.calls,
+        total: resultsOf(prepared.judge, plan.calls),
         criterion: prepared.rubric.criteria[call.criterion]?.id ?? "",
         repeat: call.repeat,
         scores: [call.a, call.b],
@@ -89,7 +90,9 @@ async function compareRecorded(
     });
     if (cancellation.cause() === "aborted") throw cancellation.signal.reason;
     const scores = calls.flatMap((call) => [call.a, call.b]);
-    return { ...verdict(prepared, calls), ...sharedResult(prepared, scores, scorer) };
+    const found = verdict(prepared, calls);
+    warnOfDropped(found.judges, warnings);
+    return { ...found, ...sharedResult(prepared, scores, scorer) };
   } finally {
     cancellation.close();
   }
@@ -133,7 +136,7 @@ function identicalResult(prepared: Prepared): CompareResult {
 export interface CompareBasis {
   readonly rubric: Pick<Rubric, "criteria">;
   readonly request: Pick<CompareRequest, "repeats" | "channel">;
-  readonly judge: Pick<Judge, "profile">;
+  readonly judge: JudgeNames;
 }
 
 /** The verdict that follows from the calls, and from nothing else. @throws {AssayError} when nothing was scored */
@@ -148,15 +151,27 @@ export function verdict(
   if (rewardA === null || rewardB === null) {
     throw nothingScored(calls.flatMap((call) => [call.a, call.b]), prepared.request.channel, prepared);
   }
+  const winner = winnerOf(rewardA, rewardB);
+  const ofJudge = (index: number): JudgeWork => {
+    const own = calls.flatMap(({ byJudge }) => byJudge?.[index] ?? []);
+    const rewards = overallRewards(criterionRewards(own, criteria.length), weights);
+    return {
+      scores: own.flatMap((call) => [call.a, call.b]),
+      winner: rewards.rewardA === null || rewards.rewardB === null
+        ? null
+        : winnerOf(rewards.rewardA, rewards.rewardB),
+    };
+  };
   return {
     verb: "compare",
-    winner: winnerOf(rewardA, rewardB),
+    winner,
     rewardA,
     rewardB,
     margin: rewardA - rewardB,
     standardError: standardError(repeatMargins(calls, weights, prepared.request.repeats)),
     slotBias: slotBias(calls, weights),
     agreement: 1,
+    ...reportEnsemble(prepared.judge, ofJudge, winner),
     identical: false,
     criteria: criteria.map(({ id, name, weight }, i) => ({
       id,
@@ -164,7 +179,9 @@ export function verdict(
       weight,
       ...(perCriterion[i] ?? { rewardA: null, rewardB: null, scored: 0, unscored: 0 }),
     })),
-    calls: calls.map(({ criterion, ...call }) => ({ criterion: criteria[criterion]?.id ?? "", ...call })),
+    calls: calls.map(({ criterion, byJudge: _, ...call }) => (
+      { criterion: criteria[criterion]?.id ?? "", ...call }
+    )),
   };
 }
 

@@ -319,7 +319,7 @@ Deno.test("what can't be judged is refused before anything is bought", async () 
     [{ a: { text: "x", images: [image] } }, "/a"],
     [{ b: "word ".repeat(3000) }, ""],
     [{ criteria: "codng" }, "/criteria"],
-    [{ judge: ["one", "two"] }, "/judge"],
+    [{ judge: ["one", "the same"] }, "/judge/1"],
   ];
   for (const [more, path] of cases) {
     const error = await assertRejects(() => run(fakeEnvironment(judge), more), AssayError);

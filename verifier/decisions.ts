@@ -44,6 +44,8 @@ export interface CallLabel {
   readonly round?: number;
   /** 1-based steps that the tags stand for, in their order. */
   readonly steps?: readonly number[];
+  /** Which judge of an ensemble, 0-based. */
+  readonly judge?: number;
 }
 
 /** One judged call as it was recorded. */
@@ -336,7 +338,7 @@ function channelOf(scores: readonly Score[]): Channel | null {
 
 /** A call in words: `correctness, repeat 2, 3 against 5, swapped, round 1`. */
 export function labelText(label: CallLabel): string {
-  const { part, criterion, repeat, swapped, a, b, round, steps } = label;
+  const { part, criterion, repeat, swapped, a, b, round, steps, judge } = label;
   const shown = steps === undefined || steps.length === 0
     ? undefined
     : steps.length === 1
@@ -350,6 +352,7 @@ export function labelText(label: CallLabel): string {
     `repeat ${repeat + 1}`,
     ...(swapped ? ["swapped"] : []),
     ...(round === undefined ? [] : [`round ${round}`]),
+    ...(judge === undefined ? [] : [`judge ${judge + 1}`]),
   ].filter((word) => word !== undefined).join(", ").replace(/:, /, ": ");
 }
 
@@ -357,7 +360,8 @@ function compareLabels(x: CallLabel, y: CallLabel): number {
   const text = (a = "", b = ""): number => a < b ? -1 : a > b ? 1 : 0;
   const number = (a = -1, b = -1): number => a - b;
   return text(x.part, y.part) || number(x.round, y.round) || number(x.a, y.a) || number(x.b, y.b) ||
-    number(x.steps?.[0], y.steps?.[0]) || number(x.repeat, y.repeat) || text(x.criterion, y.criterion);
+    number(x.steps?.[0], y.steps?.[0]) || number(x.repeat, y.repeat) || text(x.criterion, y.criterion) ||
+    number(x.judge, y.judge);
 }
 
 /** A copy in which no string holds a secret. */

@@ -75,6 +75,14 @@ export async function subjectOutline(task: string, rubric: Rubric, judge: Judge)
       model: judge.model,
       identity: judge.identity,
       calibration: judge.calibration,
+      ...(judge.members === undefined ? {} : {
+        members: judge.members.map(({ profile, kind, model, identity }) => ({
+          profile,
+          kind,
+          model,
+          identity,
+        })),
+      }),
     },
   };
 }

@@ -6,7 +6,7 @@
 import type { CallLabel } from "./decisions.ts";
 import { mean, weightedMean } from "./math.ts";
 import { pairwisePrefix, pairwiseSuffix, type PromptPrefix } from "./prompt.ts";
-import type { Scorer } from "./scorer.ts";
+import type { ScoredCall, Scorer } from "./scorer.ts";
 import type { Score } from "./types.ts";
 import { imagesDigest, type Prepared, type Side } from "./verb.ts";
 
@@ -29,6 +29,8 @@ export interface PairCall {
   readonly cached: boolean;
   /** What the judge wrote before its scores, shortened. */
   readonly analysis: string | null;
+  /** With an ensemble: the same call by each of its judges, in their order. */
+  readonly byJudge?: readonly PairCall[];
 }
 
 /** Both scores of a call, or `null` when a side has none: half a call would compare scores of different calls. */
@@ -83,10 +85,8 @@ export async function judgePair(
         label: { ...place, criterion: criterion.id, repeat, swapped },
       } as const;
       jobs.push(
-        scorer.score(job).then(({ scores, analysis, cached }) => {
-          const [slotA = NO_SCORE, slotB = NO_SCORE] = scores;
-          const [scoreA, scoreB] = swapped ? [slotB, slotA] : [slotA, slotB];
-          const call = { criterion: index, repeat, swapped, a: scoreA, b: scoreB, cached, analysis };
+        scorer.score(job).then((scored) => {
+          const call = pairCallOf({ criterion: index, repeat, swapped }, scored);
           onCall(call);
           return call;
         }),
@@ -94,6 +94,17 @@ export async function judgePair(
     });
   }
   return await Promise.all(jobs);
+}
+
+/** A scored call with its scores by the pair's sides instead of by slots. */
+export function pairCallOf(
+  place: Pick<PairCall, "criterion" | "repeat" | "swapped">,
+  { scores, cached, analysis, byJudge }: ScoredCall,
+): PairCall {
+  const [slotA = NO_SCORE, slotB = NO_SCORE] = scores;
+  const [a, b] = place.swapped ? [slotB, slotA] : [slotA, slotB];
+  const call = { ...place, a, b, cached, analysis };
+  return byJudge === undefined ? call : { ...call, byJudge: byJudge.map((own) => pairCallOf(place, own)) };
 }
 
 /** Rewards of a pair on one criterion, over the calls in which both sides have a score. */

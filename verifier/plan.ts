@@ -37,8 +37,16 @@ export interface PlannedPrefix {
   readonly images: number;
 }
 
-/** Sums up calls. Where the judge warms prefixes, all calls of a prefix but the first are taken to find it cached. */
+/** Sums up calls, those of an ensemble over all of its judges. Where the judge warms prefixes, all calls of a prefix but the first are taken to find it cached. */
 export function planCalls(judge: Judge, pairs: number, prefixes: Iterable<PlannedPrefix>): Plan {
+  const { members } = judge;
+  if (members !== undefined) {
+    const list = [...prefixes];
+    return members.map((member) => planCalls(member, pairs, list)).reduce((x, y) => ({
+      ...addPlans(x, y),
+      pairs,
+    }));
+  }
   let calls = 0;
   let inputTokens = 0;
   let cachedInputTokens = 0;
@@ -56,6 +64,18 @@ export function planCalls(judge: Judge, pairs: number, prefixes: Iterable<Planne
     cachedInputTokens,
     outputTokens,
     usd: dollars(judge, inputTokens, cachedInputTokens, outputTokens),
+  };
+}
+
+/** Sum of two plans; its money is `null` when either's is. */
+export function addPlans(x: Plan, y: Plan): Plan {
+  return {
+    pairs: x.pairs + y.pairs,
+    calls: x.calls + y.calls,
+    inputTokens: x.inputTokens + y.inputTokens,
+    cachedInputTokens: x.cachedInputTokens + y.cachedInputTokens,
+    outputTokens: x.outputTokens + y.outputTokens,
+    usd: x.usd === null || y.usd === null ? null : x.usd + y.usd,
   };
 }
 

@@ -4,19 +4,23 @@
  *
  * @module
  */
+import { baselineVerdict } from "./baseline.ts";
 import { type CompareBasis, verdict } from "./compare.ts";
 import { coreVersion } from "./core.ts";
 import type { DecisionCall, DecisionRecord, Outline } from "./decisions.ts";
 import { labelText } from "./decisions.ts";
 import { decodeEvidence } from "./decisions_evidence.ts";
+import { combine } from "./ensemble.ts";
+import type { JudgeNames } from "./ensemble_report.ts";
 import { AssayError } from "./errors.ts";
-import type { PairCall } from "./pair.ts";
+import type { GateRequest } from "./gate_requests.ts";
+import { type PairCall, pairCallOf } from "./pair.ts";
 import { type Difference, Differences } from "./replay_differences.ts";
-import { countChannels } from "./scorer.ts";
+import { countChannels, type ScoredCall } from "./scorer.ts";
 import { firstRound, secondRound } from "./select_schedule.ts";
 import { firstStanding, scoresOf, type SelectBasis, standings } from "./select_standings.ts";
 import type { PlayedPair } from "./select_results.ts";
-import { curveResult } from "./track.ts";
+import { curveResult, type PartByJudge } from "./track.ts";
 import type { Criterion, Score, SelectRequest, SelectResult } from "./types.ts";
 import { nothingScored } from "./verb.ts";
 
@@ -147,24 +151,38 @@ type Derive = (
 const DERIVE: Readonly<Record<string, Derive>> = {
   compare(outline, calls) {
     const basis = basisOf(outline);
-    const pairCalls = pairCallsOf(calls, basis.rubric.criteria);
+    const pairCalls = pairCallsOf(calls, basis);
     return { ...verdict(basis, pairCalls), ...shared(pairCalls.flatMap((call) => [call.a, call.b])) };
   },
   track(outline, calls) {
     const checkpoints = outline.checkpoints as readonly number[];
     if (!Array.isArray(checkpoints)) throw lacks("its checkpoints were not kept");
     const scores = new Map<number, Score[]>();
-    for (const { label, scores: own } of calls) {
+    const byJudge: PartByJudge[] = [];
+    const basis = basisOf(outline);
+    for (const { label, scores: own, byJudge: each } of together(calls, basis.judge)) {
       label.steps?.forEach((step, i) => {
         const list = scores.get(step) ?? [];
         list[label.repeat] = own[i] ?? { kind: "unscored", reason: "no_tag" };
         scores.set(step, list);
+        if (each === undefined) return;
+        byJudge.push({ step, repeat: label.repeat, scores: each.flatMap((call) => call.scores[i] ?? []) });
       });
     }
-    const curve = curveResult(basisOf(outline), outline.causal === true, checkpoints, scores);
+    const curve = curveResult(basis, outline.causal === true, checkpoints, scores, byJudge);
     return { ...curve, ...shared([...scores.values()].flat()) };
   },
   select: deriveSelect,
+  gate(outline, calls) {
+    const basis = basisOf(outline);
+    const { threshold, floors } = outline.settings as Partial<GateRequest>;
+    if (typeof threshold !== "number") throw lacks("its threshold was not kept");
+    const request = { ...basis.request, threshold, ...(floors === undefined ? {} : { floors }) };
+    const pairCalls = pairCallsOf(calls, basis);
+    // What the judge said in words is no number that could be derived again, and the steer text quotes it.
+    const { failing: _, steer: __, ...found } = baselineVerdict({ ...basis, request }, pairCalls);
+    return { ...found, ...shared(pairCalls.flatMap((call) => [call.a, call.b])) };
+  },
 };
 
 const shared = (scores: readonly Score[]): object => ({
@@ -194,6 +212,7 @@ function deriveSelect(
   }
   const basis: SelectBasis = {
     criteria: base.rubric.criteria,
+    judge: base.judge,
     calibration: judge.calibration ?? null,
     ids: candidates.map(({ id }) => id),
     unique,
@@ -205,7 +224,7 @@ function deriveSelect(
   const place = new Map(unique.firsts.map((first, index) => [first, index]));
   const byPair = Map.groupBy(calls, ({ label }) => `${label.a},${label.b}`);
   const pairCalls = new Map(
-    [...byPair].map(([pair, own]) => [pair, pairCallsOf(own, basis.criteria)]),
+    [...byPair].map(([pair, own]) => [pair, pairCallsOf(own, base)]),
   );
   const play = (a: number, b: number, number: number): PlayedPair => {
     const own = pairCalls.get(`${a},${b}`);
@@ -246,7 +265,7 @@ function basisOf(outline: Outline): CompareBasis {
   const { rubric, settings, judge } = outline as {
     rubric?: { readonly criteria?: readonly Criterion[] };
     settings?: { readonly repeats?: number; readonly channel?: CompareBasis["request"]["channel"] };
-    judge?: { readonly profile?: string };
+    judge?: { readonly profile?: string; readonly members?: CompareBasis["judge"]["members"] };
   };
   if (!Array.isArray(rubric?.criteria)) throw lacks("its rubric was not kept");
   if (typeof settings?.repeats !== "number" || settings.channel === undefined) {
@@ -255,21 +274,41 @@ function basisOf(outline: Outline): CompareBasis {
   return {
     rubric: { criteria: rubric.criteria },
     request: { repeats: settings.repeats, channel: settings.channel },
-    judge: { profile: judge?.profile ?? "unknown" },
+    judge: {
+      profile: judge?.profile ?? "unknown",
+      ...(judge?.members === undefined ? {} : { members: judge.members }),
+    },
   };
 }
 
+/** A call with its label; of an ensemble's judges all calls for one place in the schedule are one. */
+type LabelledCall = Pick<DecisionCall, "label"> & ScoredCall;
+
+function together(calls: readonly DecisionCall[], judge: JudgeNames): readonly LabelledCall[] {
+  const { members } = judge;
+  if (members === undefined) {
+    return calls.map(({ label, scores, cached }) => ({ label, scores, cached, analysis: null }));
+  }
+  const places = Map.groupBy(calls, ({ label: { judge: _, ...place } }) => labelText(place));
+  return [...places.values()].map((own): LabelledCall => {
+    const byJudge = members.map((member, index): ScoredCall => {
+      const call = own.find(({ label }) => label.judge === index);
+      if (call === undefined) throw lacks(`a call of judge ${member.profile} was not kept`);
+      return { scores: call.scores, cached: call.cached, analysis: null };
+    });
+    const { label, tags, direction } = own[0]!;
+    return { label, ...combine(members, { tags, direction }, byJudge), byJudge };
+  });
+}
+
 /** A pair's calls in the verbs' order: by repeat, then by criterion. */
-function pairCallsOf(calls: readonly DecisionCall[], criteria: readonly Criterion[]): readonly PairCall[] {
-  const places = new Map(criteria.map(({ id }, index) => [id, index]));
-  return calls.map(({ label, scores, cached }): PairCall => {
+function pairCallsOf(calls: readonly DecisionCall[], { rubric, judge }: CompareBasis): readonly PairCall[] {
+  const places = new Map(rubric.criteria.map(({ id }, index) => [id, index]));
+  return together(calls, judge).map(({ label, ...scored }): PairCall => {
     const criterion = places.get(label.criterion ?? "");
-    const [slotA, slotB] = scores;
-    if (criterion === undefined || slotA === undefined || slotB === undefined) {
+    if (criterion === undefined || scored.scores.length < 2) {
       throw lacks(`the call "${labelText(label)}" fits none of its criteria`);
     }
-    const swapped = label.swapped === true;
-    const [a, b] = swapped ? [slotB, slotA] : [slotA, slotB];
-    return { criterion, repeat: label.repeat, swapped, a, b, cached, analysis: null };
+    return pairCallOf({ criterion, repeat: label.repeat, swapped: label.swapped === true }, scored);
   }).sort((x, y) => x.repeat - y.repeat || x.criterion - y.criterion);
 }

@@ -56,6 +56,8 @@ export interface ScoredCall {
   readonly analysis: string | null;
   /** From the score cache, or from an identical call in flight. */
   readonly cached: boolean;
+  /** With an ensemble: what each of its judges said, in their order; the scores are the medians. */
+  readonly byJudge?: readonly ScoredCall[];
 }
 
 /** Scores the calls of one request. */

@@ -6,6 +6,8 @@
 import { agreement, EVIDENCE_AGREEMENT_PRIOR } from "./agreement.ts";
 import { recordDecision } from "./decisions.ts";
 import { trajectoryDigest } from "./decisions_outline.ts";
+import { resultsOf } from "./ensemble.ts";
+import { warnOfDropped } from "./ensemble_report.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError } from "./errors.ts";
 import { checkContext } from "./plan.ts";
@@ -115,12 +117,13 @@ async function selectRecorded(
     sides,
     basis: {
       criteria: prepared.rubric.criteria,
+      judge: prepared.judge,
       calibration: prepared.judge.calibration,
       ids: candidates.map(({ id }) => id),
       unique,
       prior: agreementPrior(prepared, request, unique.firsts.map((index) => candidates[index]?.text ?? "")),
     },
-    total: plan.calls,
+    total: resultsOf(prepared.judge, plan.calls),
     done: 0,
     bought: new Map(),
   };
@@ -165,8 +168,10 @@ async function selectRecorded(
       stopped = "budget";
       warnings.add("the deadline passed before every call was answered");
     }
+    const found = standings(tournament.basis, played, { mode: round.mode, stopped });
+    warnOfDropped(found.judges, warnings);
     return {
-      ...standings(tournament.basis, played, { mode: round.mode, stopped }),
+      ...found,
       ...sharedResult(prepared, scoresOf(played), scorer),
     };
   } finally {

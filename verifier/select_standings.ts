@@ -5,6 +5,7 @@
  * @module
  */
 import { probabilityRight, rate, type Rating } from "./core.ts";
+import { type JudgeNames, type JudgeWork, reportEnsemble } from "./ensemble_report.ts";
 import type { Calibration } from "./judges/judge.ts";
 import { rankOrder, TIE_TOLERANCE } from "./math.ts";
 import {
@@ -29,6 +30,7 @@ export interface SelectPrior {
 /** What standings depend on, beside what was judged. */
 export interface SelectBasis {
   readonly criteria: readonly Criterion[];
+  readonly judge: JudgeNames;
   readonly calibration: Calibration | null;
   /** The callers' names of all candidates. */
   readonly ids: readonly (string | null)[];
@@ -59,6 +61,21 @@ function distinct(played: readonly PlayedPair[]): readonly PlayedPair[] {
 /** All parts of all calls, each once. */
 export function scoresOf(played: readonly PlayedPair[]): readonly Score[] {
   return distinct(played).flatMap(({ calls }) => calls.flatMap((call) => [call.a, call.b]));
+}
+
+/** The best of what one judge of an ensemble said by itself; `null` for a tie, or when it scored nothing. */
+function ownBest(
+  basis: SelectBasis,
+  mode: SelectResult["mode"],
+  played: readonly PlayedPair[],
+): number | null {
+  if (observationsOf(played, basis.criteria).length === 0) return null;
+  const standing = firstStanding(basis, mode, played);
+  const tolerance = mode === "upstream" ? SOFT_WIN_TOLERANCE : TIE_TOLERANCE;
+  const [first = 0, second = 0] = rankOrder(standing, tolerance);
+  return (standing[first] ?? 0) - (standing[second] ?? 0) <= tolerance
+    ? null
+    : basis.unique.firsts[first] ?? null;
 }
 
 /** Ranking, best candidate and everything else that follows from the pairs that were judged. */
@@ -98,6 +115,11 @@ export function standings(
     })
   );
   const candidate = (index: number): number => unique.firsts[index] ?? index;
+  const ofJudge = (index: number): JudgeWork => {
+    const own = (pairs: readonly PlayedPair[]): readonly PlayedPair[] =>
+      pairs.map((pair) => ({ ...pair, calls: pair.calls.flatMap(({ byJudge }) => byJudge?.[index] ?? []) }));
+    return { scores: scoresOf(own(distinct(played))), winner: ownBest(basis, outcome.mode, own(played)) };
+  };
   return {
     verb: "select",
     mode: outcome.mode,
@@ -106,6 +128,7 @@ export function standings(
       ? null
       : probabilityRight(count, observationsOf(played, criteria), first, calibration, means),
     stopped: outcome.stopped === "complete" && tie ? "tie" : outcome.stopped,
+    ...(played.length === 0 ? {} : reportEnsemble(basis.judge, ofJudge, candidate(first))),
     slotBias: rated?.slotBias ?? null,
     cycleResidual: rated?.cycleResidual ?? null,
     ranking,

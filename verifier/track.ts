@@ -5,9 +5,10 @@
  */
 import { recordDecision } from "./decisions.ts";
 import { trajectoryDigest } from "./decisions_outline.ts";
+import { resultsOf } from "./ensemble.ts";
+import { type JudgeNames, reportEnsemble, warnOfDropped } from "./ensemble_report.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError } from "./errors.ts";
-import type { Judge } from "./judges/judge.ts";
 import { mean, standardError } from "./math.ts";
 import { checkContext, planCalls } from "./plan.ts";
 import { progressPrefix, progressSuffix, type PromptPrefix, promptText, utf8Length } from "./prompt.ts";
@@ -141,10 +142,12 @@ async function trackRecorded(
 
   const { scorer, cancellation } = startBuying(prepared);
   try {
-    const scores = await buy(prepared, scorer, looks, plan.calls);
+    const { scores, byJudge } = await buy(prepared, scorer, looks, resultsOf(prepared.judge, plan.calls));
     if (cancellation.cause() === "aborted") throw cancellation.signal.reason;
+    const curve = curveResult(prepared, request.causal, checkpoints, scores, byJudge);
+    warnOfDropped(curve.judges, warnings);
     return {
-      ...curveResult(prepared, request.causal, checkpoints, scores),
+      ...curve,
       ...sharedResult(prepared, [...scores.values()].flat(), scorer),
     };
   } finally {
@@ -205,15 +208,27 @@ async function makeLooks(
   return await Promise.all(checkpoints.map((step) => look(step, [step])));
 }
 
+/** One part of a call by each judge of an ensemble. */
+export interface PartByJudge {
+  readonly step: number;
+  readonly repeat: number;
+  /** In the judges' order. */
+  readonly scores: readonly Score[];
+}
+
 /** Scores per checkpoint, one per repeat. */
 async function buy(
   prepared: Prepared,
   scorer: Scorer,
   looks: readonly Look[],
   total: number,
-): Promise<ReadonlyMap<number, readonly Score[]>> {
+): Promise<{
+  readonly scores: ReadonlyMap<number, readonly Score[]>;
+  readonly byJudge: readonly PartByJudge[];
+}> {
   const { request, options } = prepared;
   const scores = new Map<number, Score[]>();
+  const byJudge: PartByJudge[] = [];
   let done = 0;
   await Promise.all(looks.map(async (look) => {
     await Promise.all(Array.from({ length: request.repeats }, async (_, repeat) => {
@@ -231,6 +246,8 @@ async function buy(
         const own = scores.get(step) ?? [];
         own[repeat] = call.scores[i] ?? { kind: "unscored", reason: "no_tag" };
         scores.set(step, own);
+        const each = call.byJudge?.flatMap((one) => one.scores[i] ?? []);
+        if (each !== undefined) byJudge.push({ step, repeat, scores: each });
       });
       options.onEvent?.({
         type: "call",
@@ -245,7 +262,7 @@ async function buy(
       options.onEvent?.({ type: "checkpoint", point: pointOf(step, scores.get(step) ?? []) });
     }
   }));
-  return scores;
+  return { scores, byJudge };
 }
 
 function pointOf(step: number, scores: readonly Score[]): CurvePoint {
@@ -262,7 +279,7 @@ function pointOf(step: number, scores: readonly Score[]): CurvePoint {
 /** What a curve depends on, beside its scores: only what its errors say. */
 export interface TrackBasis {
   readonly request: Pick<TrackRequest, "channel">;
-  readonly judge: Pick<Judge, "profile">;
+  readonly judge: JudgeNames;
 }
 
 /**
@@ -274,17 +291,25 @@ export function curveResult(
   causal: boolean,
   checkpoints: readonly number[],
   scores: ReadonlyMap<number, readonly Score[]>,
+  byJudge: readonly PartByJudge[] = [],
 ): Omit<TrackResult, keyof SharedResult> {
   const curve = checkpoints.map((step) => pointOf(step, scores.get(step) ?? []));
   const all = [...scores.values()].flat();
   if (curve.every((point) => point.score === null)) {
     throw nothingScored(all, prepared.request.channel, prepared);
   }
+  const ordered = byJudge.toSorted((x, y) => x.step - y.step || x.repeat - y.repeat);
+  const { judges } = reportEnsemble(
+    prepared.judge,
+    (index) => ({ scores: ordered.flatMap((part) => part.scores[index] ?? []) }),
+    null,
+  );
   return {
     verb: "track",
     causal,
     curve,
     final: curve.at(-1)?.score ?? null,
     advice: adviceOf(curve.map((point) => point.score)),
+    ...(judges === undefined ? {} : { judges }),
   };
 }

@@ -216,6 +216,21 @@ export interface JudgeInfo {
   readonly coreVersion: string;
 }
 
+/** What one judge of an ensemble did. */
+export interface JudgeSummary {
+  readonly profile: string;
+  readonly model: string;
+  /** Parts it scored; where it scored none, the others decided. */
+  readonly scored: number;
+  readonly unscored: number;
+  /** Whether it scored anything. */
+  readonly ok: boolean;
+  /** Its own winner from its own calls: a side, a candidate's index, or a gate's decision; absent where there is none. */
+  readonly winner?: "A" | "B" | "tie" | "accept" | "steer" | number;
+  /** Why parts have no score; absent when all have one. */
+  readonly problem?: string;
+}
+
 /** Fields that every verb's result shares. */
 export interface SharedResult {
   readonly id: string;
@@ -266,6 +281,8 @@ export interface CompareResult extends SharedResult {
   readonly identical: boolean;
   readonly criteria: readonly CriterionResult[];
   readonly calls: readonly CompareCall[];
+  /** Only with an ensemble. */
+  readonly judges?: readonly JudgeSummary[];
 }
 
 /** One candidate of a select's ranking; `null` where nothing was measured. */
@@ -300,6 +317,10 @@ export interface SelectResult extends SharedResult {
   readonly best: number | null;
   readonly probabilityRight: number | null;
   readonly stopped: "complete" | "not_worth" | "tie" | "unusable" | "budget";
+  /** Only with an ensemble. */
+  readonly judges?: readonly JudgeSummary[];
+  /** Share of the judges whose own best is the final one; only with an ensemble. */
+  readonly agreement?: number | null;
   readonly slotBias: number | null;
   /** Share of score differences that no ranking can explain (rock-paper-scissors), 0 to 1; `null` if undefined. */
   readonly cycleResidual: number | null;
@@ -342,6 +363,8 @@ export interface TrackResult extends SharedResult {
   readonly curve: readonly CurvePoint[];
   readonly final: number | null;
   readonly advice: Advice | null;
+  /** Only with an ensemble. */
+  readonly judges?: readonly JudgeSummary[];
 }
 
 /** What a `dryRun` of any verb answers. */

@@ -7,6 +7,7 @@ import { ulid } from "./ulid.ts";
 import { type Cancellation, createCancellation } from "./cancellation.ts";
 import { coreVersion, promptVersion } from "./core.ts";
 import { requestOutline, subjectOutline } from "./decisions_outline.ts";
+import { createEnsembleScorer, resolveJudge } from "./ensemble.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError, type ErrorCode } from "./errors.ts";
 import type { Judge } from "./judges/judge.ts";
@@ -17,7 +18,6 @@ import { countChannels, createScorer, type Scorer } from "./scorer.ts";
 import { cleanText, Warnings } from "./text.ts";
 import type {
   CallOptions,
-  JudgeChoice,
   JudgeInfo,
   Plan,
   Rubric,
@@ -67,7 +67,7 @@ export async function prepare(
   options.signal?.throwIfAborted();
   if (request.task.trim() === "") throw AssayError.field("/task", "must not be blank", request.task);
   const rubric = resolveRubric(request.criteria, request.groundTruthNote, warnings);
-  const judge = environment.judges.resolve(oneJudge(request.judge));
+  const judge = resolveJudge(environment.judges, request.judge);
   const task = cleanText(request.task, "/task", warnings);
   const context = request.context === undefined || request.context.trim() === ""
     ? null
@@ -82,14 +82,6 @@ export async function prepare(
   return { environment, request, options, warnings, rubric, judge, subject, task };
 }
 
-function oneJudge(choice: SharedRequest["judge"]): JudgeChoice | undefined {
-  if (!isList(choice)) return choice;
-  if (choice.length === 1) return choice[0];
-  throw AssayError.field("/judge", "must be one judge, as ensembles are not built yet", choice);
-}
-
-const isList = (choice: SharedRequest["judge"]): choice is readonly JudgeChoice[] => Array.isArray(choice);
-
 /** Delimits a trajectory. @throws {AssayError} when it has images and the judge can't read them */
 export async function side(prepared: Prepared, trajectory: Trajectory, path: string): Promise<Side> {
   checkImages(prepared, trajectory.images, path);
@@ -102,9 +94,11 @@ export async function side(prepared: Prepared, trajectory: Trajectory, path: str
 /** Refuses images that the judge would never see. */
 export function checkImages(prepared: Prepared, images: readonly string[], path: string): void {
   if (images.length > 0 && !prepared.judge.readsImages) {
+    const { judge } = prepared;
+    const blind = judge.members?.find(({ readsImages }) => !readsImages) ?? judge;
     throw AssayError.field(
       path,
-      `must have no images, as judge ${prepared.judge.profile} can't read them`,
+      `must have no images, as judge ${blind.profile} can't read them`,
       images.length,
     );
   }
@@ -132,15 +126,19 @@ export function startBuying(
 ): { readonly scorer: Scorer; readonly cancellation: Cancellation } {
   const { environment, request, options, judge, warnings } = prepared;
   const cancellation = createCancellation(options.signal, request.deadlineMs);
-  const scorer = createScorer({
-    environment,
-    judge,
-    channel: request.channel,
-    cache: request.cache,
-    cancellation,
-    warnings,
-    recording: options.recording,
-  });
+  const scorerOf = (one: Judge): Scorer =>
+    createScorer({
+      environment,
+      judge: one,
+      channel: request.channel,
+      cache: request.cache,
+      cancellation,
+      warnings,
+      recording: options.recording,
+    });
+  const scorer = judge.members === undefined
+    ? scorerOf(judge)
+    : createEnsembleScorer(judge.members, scorerOf);
   options.recording?.meter(scorer.usage);
   options.allowance?.meter(scorer.bill);
   return { scorer, cancellation };
@@ -170,6 +168,20 @@ export function sharedResult(
   };
 }
 
+/** Every reason among the scores with its count and one detail; empty when everything is scored. */
+export function listReasons(scores: readonly Score[]): string {
+  const reasons = new Map<UnscoredReason, { count: number; readonly detail: string | undefined }>();
+  for (const score of scores) {
+    if (score.kind !== "unscored") continue;
+    const seen = reasons.get(score.reason);
+    if (seen === undefined) reasons.set(score.reason, { count: 1, detail: score.detail });
+    else seen.count++;
+  }
+  return [...reasons].map(([reason, { count, detail }]) =>
+    `${reason} (${count}${detail === undefined || detail === "" ? "" : `, for example: ${detail}`})`
+  ).join("; ");
+}
+
 const BACKEND: ReadonlySet<UnscoredReason> = new Set(["backend_error", "rate_limited", "replay_miss"]);
 
 /**
@@ -184,23 +196,15 @@ export function nothingScored(
   channel: SharedRequest["channel"],
   prepared: { readonly judge: Pick<Judge, "profile"> },
 ): AssayError {
-  const reasons = new Map<UnscoredReason, { count: number; detail: string | undefined }>();
-  for (const score of scores) {
-    if (score.kind !== "unscored") continue;
-    const seen = reasons.get(score.reason);
-    if (seen === undefined) reasons.set(score.reason, { count: 1, detail: score.detail });
-    else seen.count++;
-  }
+  const reasons = new Set(scores.flatMap((score) => score.kind === "unscored" ? [score.reason] : []));
   const only = (fits: (reason: UnscoredReason) => boolean): boolean =>
-    reasons.size > 0 && [...reasons.keys()].every(fits);
+    reasons.size > 0 && [...reasons].every(fits);
   let code: ErrorCode = "nothing_scored";
   if (reasons.has("unauthorized")) code = "judge_unauthorized";
   else if (only((reason) => reason === "timeout" || reason === "aborted")) code = "deadline_exceeded";
   else if (only((reason) => BACKEND.has(reason) || reason === "timeout")) code = "judge_failed";
   else if (channel !== "any" && reasons.has("no_logprobs")) code = "channel_unavailable";
-  const list = [...reasons].map(([reason, { count, detail }]) =>
-    `${reason} (${count}${detail === undefined || detail === "" ? "" : `, for example: ${detail}`})`
-  ).join("; ");
+  const list = listReasons(scores);
   const demand = channel === "any" ? "" : `, channel ${channel} was demanded`;
   return new AssayError(
     code,

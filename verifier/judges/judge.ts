@@ -59,7 +59,7 @@ export interface JudgeContext {
 /** A judge: one profile bound to one model and one set of settings. */
 export interface Judge {
   readonly profile: string;
-  readonly kind: "openai-compatible" | "gemini" | "evidence" | "replay";
+  readonly kind: "openai-compatible" | "gemini" | "evidence" | "replay" | "ensemble";
   readonly model: string;
   /** Canonical JSON of everything in the settings that can move an answer (model, effort, temperature, …): part of the cache key. */
   readonly identity: string;
@@ -77,6 +77,8 @@ export interface Judge {
   readonly expectedOutputTokens: number | null;
   /** Context window in tokens, when configured; larger prompts are refused with the counts. */
   readonly contextTokens: number | null;
+  /** The judges of an ensemble; absent for every other judge. */
+  readonly members?: readonly Judge[];
   /** Sends one prompt. @throws {JudgeError} after its own retries; an abort rejects with the signal's reason. */
   answer(request: JudgeRequest, context: JudgeContext): Promise<JudgeAnswer>;
   /**
