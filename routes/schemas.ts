@@ -100,6 +100,25 @@ const shared = {
   warnings: z.array(z.string()),
 };
 
+/** What each judge of an ensemble did. */
+export const judges = z.array(z.strictObject({
+  profile: z.string(),
+  model: z.string(),
+  scored: count.describe("Parts with a score."),
+  unscored: count.describe("Parts without one: there the others decided."),
+  ok: z.boolean().describe("Whether it scored anything."),
+  winner: z.union([z.enum(["A", "B", "tie", "accept", "steer"]), count]).exactOptional().describe(
+    "Its own winner from its own calls: a side, a candidate's index or a gate's decision.",
+  ),
+  problem: z.string().exactOptional().describe("Why parts have no score."),
+})).exactOptional().describe(
+  "Only with an ensemble. Each score is the median over the judges that scored the call, without letters where they are several.",
+);
+
+const ensembleAgreement = unit.nullable().exactOptional().describe(
+  "Only with an ensemble: share of the judges whose own winner is the final one.",
+);
+
 const criterionResult = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -136,6 +155,7 @@ export const compareResult = z.strictObject({
     cached: z.boolean(),
     analysis: z.string().nullable().describe("What the judge wrote before its scores, shortened."),
   })),
+  judges,
 }).describe("Which of two trajectories is better, and by how much.");
 /** The same, or the plan of a dry run. */
 export const compareAnswer = z.union([compareResult, planResult]);
@@ -159,6 +179,8 @@ export const selectResult = z.strictObject({
     "Probability that the pick really passes; null without a measured calibration.",
   ),
   stopped: z.enum(["complete", "not_worth", "tie", "unusable", "budget"]),
+  judges,
+  agreement: ensembleAgreement,
   slotBias: z.number().nullable(),
   cycleResidual: unit.nullable().describe(
     "Share of score differences that no ranking can explain (rock-paper-scissors).",
@@ -213,6 +235,7 @@ export const trackResult = z.strictObject({
   curve: z.array(curvePoint),
   final: unit.nullable(),
   advice: z.enum(["rising", "plateau", "falling", "done"]).nullable(),
+  judges,
 }).describe("Progress at the checkpoints of one trajectory.");
 /** The same, or the plan of a dry run. */
 export const trackAnswer = z.union([trackResult, planResult]);

@@ -142,7 +142,7 @@ export interface JudgeRegistry {
 /** One profile as shown to people. */
 export interface ProfileInfo {
   readonly name: string;
-  readonly kind: Judge["kind"];
+  readonly kind: Exclude<Judge["kind"], "ensemble">;
   readonly model: string;
   readonly family: string | null;
   /** Host of the base URL, without path, user-info or query; `null` for embedded judges. */
