@@ -23,6 +23,40 @@ export async function readJson(request: Request, limitBytes: number): Promise<un
   return parseJson(await readText(request.body, limitBytes));
 }
 
+/**
+ * The bytes of a request's body, as they came.
+ *
+ * @throws {AssayError} `body_too_large`
+ */
+export async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const announced = Number(request.headers.get("content-length") ?? "0");
+  const reader = request.body?.getReader();
+  if (reader === undefined) return new Uint8Array(0);
+  const pieces: Uint8Array[] = [];
+  let total = 0;
+  try {
+    if (announced > limitBytes) throw tooLarge(limitBytes);
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      total += value.byteLength;
+      if (total > limitBytes) throw tooLarge(limitBytes);
+      pieces.push(value);
+    }
+  } catch (error) {
+    // What is still to come must not be waited for; a second failure here would hide the first.
+    await reader.cancel().catch(() => {});
+    throw error;
+  }
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
 function checkMediaType(headers: Headers): void {
   const header = headers.get("content-type");
   const [type = "", ...parameters] = (header ?? "").split(";").map((part) => part.trim().toLowerCase());
