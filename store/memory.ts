@@ -20,7 +20,6 @@ interface Held {
   readonly value: Uint8Array;
   readonly version: string;
   readonly expiresAt: number;
-  readonly cached: boolean;
 }
 
 const SWEEP_EVERY_MS = 30_000;
@@ -30,9 +29,12 @@ const ENTRY_OVERHEAD = 200;
 /** A store in memory. Values are copied in and out, so nobody can change what is stored. */
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const { cachePrefix = "score/", cacheBytes = 128 * 1024 * 1024, now = Date.now } = options;
-  // Insertion order of the map is the order of use for cached keys.
   const held = new Map<string, Held>();
-  let sorted: string[] | null = [];
+  /** Cached keys, least recently used first. */
+  const recent = new Set<string>();
+  /** Keys in order, except those in `added`: a key is in exactly one of the two. */
+  let sorted: string[] = [];
+  const added = new Set<string>();
   let cachedTotal = 0;
   let writes = 0;
   let lastSweep = now();
@@ -41,8 +43,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
 
   function forget(key: string, entry: Held): void {
     held.delete(key);
-    sorted = null;
-    if (entry.cached) cachedTotal -= cost(key, entry);
+    if (!added.delete(key)) sorted.splice(firstFrom(sorted, key), 1);
+    if (recent.delete(key)) cachedTotal -= cost(key, entry);
   }
 
   function current(key: string): Held | undefined {
@@ -58,26 +60,33 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     const time = now();
     if (time - lastSweep < SWEEP_EVERY_MS) return;
     lastSweep = time;
-    for (const [key, entry] of held) if (entry.expiresAt <= time) forget(key, entry);
+    const expired = [...held].filter(([, entry]) => entry.expiresAt <= time);
+    // Many keys at once leave the order in one pass.
+    if (expired.length > 100) {
+      const gone = new Set(expired.map(([key]) => key));
+      sorted = sorted.filter((key) => !gone.has(key));
+      gone.forEach((key) => added.add(key));
+    }
+    for (const [key, entry] of expired) forget(key, entry);
   }
 
   function evict(): void {
-    if (cachedTotal <= cacheBytes) return;
-    for (const [key, entry] of held) {
-      if (!entry.cached) continue;
-      forget(key, entry);
+    for (const key of recent) {
       if (cachedTotal <= cacheBytes) return;
+      forget(key, held.get(key)!);
     }
+  }
+
+  function touch(key: string): void {
+    recent.delete(key);
+    recent.add(key);
   }
 
   function get(key: string): Entry | null {
     keyBytes(key);
     const entry = current(key);
     if (entry === undefined) return null;
-    if (entry.cached) {
-      held.delete(key);
-      held.set(key, entry);
-    }
+    if (recent.has(key)) touch(key);
     return { key, value: entry.value.slice(), version: entry.version };
   }
 
@@ -91,15 +100,14 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       value: value.slice(),
       version: String(++writes),
       expiresAt: lives === null ? Infinity : now() + lives,
-      cached: key.startsWith(cachePrefix),
     };
-    if (old === undefined) sorted = null;
-    else {
-      held.delete(key);
-      if (old.cached) cachedTotal -= cost(key, old);
-    }
+    if (old === undefined) added.add(key);
+    else if (recent.has(key)) cachedTotal -= cost(key, old);
     held.set(key, entry);
-    if (entry.cached) cachedTotal += cost(key, entry);
+    if (key.startsWith(cachePrefix)) {
+      touch(key);
+      cachedTotal += cost(key, entry);
+    }
     evict();
     return entry.version;
   }
@@ -112,14 +120,20 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     return true;
   }
 
+  function inOrder(): readonly string[] {
+    if (added.size > 16) sorted = merged(sorted, [...added].sort(compareKeys));
+    else for (const key of added) sorted.splice(firstFrom(sorted, key), 0, key);
+    added.clear();
+    return sorted;
+  }
+
   function list(
     prefix: string,
     { cursor, limit }: { readonly cursor?: string; readonly limit?: number } = {},
   ): { keys: string[]; cursor: string | null } {
     prefixBytes(prefix);
     const size = pageSize(limit);
-    sorted ??= [...held.keys()].sort(compareKeys);
-    const all = sorted;
+    const all = inOrder();
     const time = now();
     const after = cursor !== undefined && compareKeys(cursor, prefix) >= 0 ? cursor : null;
     const keys: string[] = [];
@@ -134,6 +148,14 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     return { keys, cursor: null };
   }
 
+  function clear(): void {
+    held.clear();
+    recent.clear();
+    added.clear();
+    sorted = [];
+    cachedTotal = 0;
+  }
+
   // An async body turns a thrown RangeError into a rejection, as in every other store.
   return {
     kind: "memory",
@@ -141,8 +163,20 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     put: async (key, value, putOptions) => await put(key, value, putOptions),
     delete: async (key, deleteOptions) => await remove(key, deleteOptions?.ifVersion),
     list: async (prefix, listOptions) => await list(prefix, listOptions),
-    close: async () => await held.clear(),
+    close: async () => await clear(),
   };
+}
+
+/** Two sorted lists without common keys as one. */
+function merged(first: readonly string[], second: readonly string[]): string[] {
+  const all: string[] = [];
+  let j = 0;
+  for (const key of first) {
+    while (j < second.length && compareKeys(second[j]!, key) < 0) all.push(second[j++]!);
+    all.push(key);
+  }
+  while (j < second.length) all.push(second[j++]!);
+  return all;
 }
 
 /** Index of the first key at or after `from` in a sorted array. */

@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
+import fc from "fast-check";
 import { storeConformance } from "./conformance.ts";
+import { compareKeys } from "./keys.ts";
 import { createMemoryStore } from "./memory.ts";
 
 storeConformance("memory", () => createMemoryStore());
@@ -24,4 +26,33 @@ Deno.test("createMemoryStore() keeps a value until its time, then forgets it wit
   time = 1500;
   assertEquals(await store.get("k"), null);
   assertEquals((await store.list("")).keys, []);
+});
+
+Deno.test("createMemoryStore() lists in order whatever was written, removed, written again and listed before", async () => {
+  const letters = ["a", "b", "c", "日", "\uffff", "\u{10000}"];
+  const name = fc.constantFrom(...letters, ...letters.flatMap((x) => letters.map((y) => x + y)));
+  const action = fc.oneof(
+    fc.record({ kind: fc.constant("put" as const), name }),
+    fc.record({ kind: fc.constant("delete" as const), name }),
+    fc.record({ kind: fc.constant("list" as const), name }),
+  );
+  await fc.assert(fc.asyncProperty(fc.array(action, { maxLength: 120 }), async (actions) => {
+    const store = createMemoryStore();
+    const model = new Set<string>();
+    const check = async (prefix: string) =>
+      assertEquals(
+        (await store.list(prefix)).keys,
+        [...model].filter((k) => k.startsWith(prefix)).sort(compareKeys),
+      );
+    for (const { kind, name } of actions) {
+      if (kind === "put") {
+        await store.put(name, new Uint8Array());
+        model.add(name);
+      } else if (kind === "delete") {
+        await store.delete(name);
+        model.delete(name);
+      } else await check(name);
+    }
+    await check("");
+  }));
 });
