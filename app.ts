@@ -11,6 +11,7 @@ import { compareOperation } from "./routes/compare.ts";
 import { criteriaOperations } from "./routes/criteria.ts";
 import { decisionOperations } from "./routes/decisions.ts";
 import { documentOperations } from "./routes/documents.ts";
+import { gateOperation } from "./routes/gate.ts";
 import { healthOperations } from "./routes/health.ts";
 import { withIdempotency } from "./routes/idempotency.ts";
 import { Meter } from "./routes/meter.ts";
@@ -76,6 +77,7 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
     compareOperation(services),
     selectOperation(services),
     trackOperation(services),
+    gateOperation(services),
     ...trackerOperations(services),
     ...decisionOperations(services),
     statisticsOperation(services),

@@ -19,6 +19,8 @@ import { PROBLEM_TITLES } from "./problem.ts";
 import * as schemas from "./schemas.ts";
 import { probeRequest } from "./status.ts";
 import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker_requests.ts";
+import { gateRequestSchema } from "../verifier/gate_requests.ts";
+import * as gates from "./gate_schemas.ts";
 import * as trackers from "./tracker_schemas.ts";
 import * as decisions from "./decision_schemas.ts";
 
@@ -34,6 +36,7 @@ const REQUESTS = {
   CompareRequest: compareRequestSchema,
   SelectRequest: selectRequestSchema,
   TrackRequest: trackRequestSchema,
+  GateRequest: gateRequestSchema,
   TrackerStartRequest: trackerStartSchema,
   TrackerUpdateRequest: trackerUpdateSchema,
   CriteriaParseRequest: criteriaParseRequest,
@@ -52,6 +55,8 @@ const ANSWERS = {
   SelectAnswer: schemas.selectAnswer,
   TrackResult: schemas.trackResult,
   TrackAnswer: schemas.trackAnswer,
+  GateResult: gates.gateResult,
+  GateAnswer: gates.gateAnswer,
   TrackerStarted: trackers.trackerStarted,
   TrackerUpdated: trackers.trackerUpdated,
   TrackerUpdateAnswer: trackers.trackerUpdateAnswer,

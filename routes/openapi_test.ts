@@ -43,6 +43,7 @@ const ROUTES = [
   "post /v1/compare",
   "post /v1/criteria/parse",
   "post /v1/decisions/{id}/replay",
+  "post /v1/gate",
   "post /v1/select",
   "post /v1/status/probe",
   "post /v1/track",

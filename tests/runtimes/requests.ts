@@ -165,7 +165,7 @@ export function openCases(): readonly Case[] {
       status: 415,
     },
     { name: "wrong method", path: "/v1/compare", status: 405 },
-    { name: "no such path", path: "/v1/gate", status: 404 },
+    { name: "no such path", path: "/v1/nothing", status: 404 },
     { name: "another origin", path: "/v1/status", headers: { origin: "http://evil.example" }, status: 403 },
     {
       name: "a forwarded caller",
