@@ -3,6 +3,10 @@
  *
  * @module
  */
+import type { DecisionRecord } from "../verifier/decisions.ts";
+import type { DecisionPage } from "../verifier/decisions_store.ts";
+import type { Replay } from "../verifier/replay.ts";
+import type { StatisticGrouping, Statistics } from "../verifier/statistics.ts";
 import type { JudgeProbe } from "../verifier/probe.ts";
 import type { ProfileInfo } from "../verifier/judges/judge.ts";
 import type {
@@ -35,5 +39,17 @@ export interface Backend {
   track(request: unknown, options: CallOptions): Promise<TrackResult | PlanResult>;
   status(signal: AbortSignal): Promise<StatusInfo>;
   probe(judge: string | undefined, signal: AbortSignal): Promise<readonly JudgeProbe[]>;
+  /** One page of decisions, newest first. */
+  decisions(
+    options: { readonly verb?: string; readonly limit: number; readonly cursor?: string },
+    signal: AbortSignal,
+  ): Promise<DecisionPage>;
+  decision(id: string, signal: AbortSignal): Promise<DecisionRecord>;
+  replay(id: string, signal: AbortSignal): Promise<Replay>;
+  /** All records of the time, added up. */
+  statistics(
+    query: { readonly from?: string; readonly to?: string; readonly group: StatisticGrouping },
+    signal: AbortSignal,
+  ): Promise<Statistics>;
   close(): Promise<void>;
 }

@@ -18,6 +18,7 @@ const USAGE: ReadonlySet<ErrorCode> = new Set([
   "invalid_json",
   "invalid_request",
   "not_found",
+  "not_replayable",
   "forbidden",
   "body_too_large",
   "over_budget",
@@ -32,7 +33,10 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^\/groundTruthNote$/, "--note"],
   [/^\/deadlineMs$/, "--deadline"],
   [/^\/(criteria|judge|images)(?:\/.*)?$/, "--$1"],
-  [/^\/(task|context|repeats|channel|seed|cache|mode|pivots|prior|checkpoints)(?:\/\d+)?$/, "--$1"],
+  [
+    /^\/(task|context|repeats|channel|seed|cache|mode|pivots|prior|checkpoints|from|to|group|verb|limit)(?:\/\d+)?$/,
+    "--$1",
+  ],
 ];
 
 /** Lines to print, and the exit status. */

@@ -6,6 +6,14 @@
 import { type DenoOptions, openVerifier } from "../runtime/deno.ts";
 import { compare } from "../verifier/compare.ts";
 import { coreVersion, promptVersion } from "../verifier/core.ts";
+import { listDecisions, readDecision } from "../verifier/decisions_store.ts";
+import { replayDecision } from "../verifier/replay.ts";
+import {
+  MAXIMUM_STATISTIC_PAGE,
+  readAllStatistics,
+  readStatistics,
+  readTimes,
+} from "../verifier/statistics.ts";
 import { probeJudges } from "../verifier/probe.ts";
 import {
   compareRequestSchema,
@@ -55,6 +63,20 @@ export async function localBackend(options: LocalOptions, io: Io): Promise<Backe
       }),
     probe: (judge, signal) =>
       probeJudges(compare, environment, judge === undefined ? { signal } : { judge, signal }),
+    decisions: (options) => listDecisions(environment.store, options),
+    decision: (id) => readDecision(environment.store, id),
+    replay: async (id) => replayDecision(await readDecision(environment.store, id)),
+    statistics: async ({ from, to, group }) => {
+      const times = readTimes(from, to);
+      return await readAllStatistics((cursor) =>
+        readStatistics(environment.store, {
+          ...times,
+          group,
+          limit: MAXIMUM_STATISTIC_PAGE,
+          ...(cursor === undefined ? {} : { cursor }),
+        })
+      );
+    },
     close,
   };
 }

@@ -42,12 +42,19 @@ export const OPTIONS = {
   prior: { value: "NAME", help: "none (default), or agreement between the candidates" },
   checkpoints: { value: "N,N,…", help: "score after these steps (default: up to 12 of them)" },
   causal: { help: "score every checkpoint from its own prefix" },
+  verb: { value: "NAME", help: "only decisions of this verb" },
+  limit: { value: "N", help: "most rows (default 20)" },
+  texts: { help: "also print the prompts and answers that were kept" },
+  from: { value: "TIME", help: "first day or time, such as 2026-12-01 (default 30 days ago)" },
+  to: { value: "TIME", help: "last day, or first time that is left out (default now)" },
+  group: { value: "NAME", help: "day (default), verb, judge, session or rubric" },
   "dry-run": { help: "print calls, tokens and cost, and buy nothing" },
   json: { help: "print the result as JSON, as the HTTP API gives it" },
   svg: { value: "FILE", help: "also write a picture" },
   config: { value: "FILE", help: "configuration (default $ASSAY_CONFIG, assay.config.json)" },
   store: { value: "PATH", help: "score cache: a file, or memory" },
   server: { value: "URL", help: "ask this server (token: ASSAY_TOKEN) instead of judging here" },
+  "idempotency-key": { value: "KEY", help: "with --server: the same key again buys nothing again" },
   host: { value: "NAME", help: "address to listen on (default 127.0.0.1)" },
   port: { value: "N", help: "port to listen on (default 8787; 0 takes a free one)" },
   "no-color": { help: "no colours (also NO_COLOR)" },
@@ -79,6 +86,7 @@ export const VERB_OPTIONS: readonly OptionName[] = [
   "cache",
   "images",
   "dry-run",
+  "idempotency-key",
 ];
 
 /** Options about where the judging happens. */

@@ -13,6 +13,10 @@ import type {
   SelectResult,
   TrackResult,
 } from "../verifier/types.ts";
+import type { DecisionRecord } from "../verifier/decisions.ts";
+import type { DecisionPage } from "../verifier/decisions_store.ts";
+import type { Replay } from "../verifier/replay.ts";
+import { readAllStatistics, type Statistics } from "../verifier/statistics.ts";
 import type { Backend, StatusInfo } from "./backend.ts";
 import { ServerError, UsageError } from "./io.ts";
 import { escapeText } from "./text.ts";
@@ -20,10 +24,15 @@ import { escapeText } from "./text.ts";
 /** Largest answer that is read, and longest single event. */
 const MAXIMUM_ANSWER = 256 * 1024 * 1024;
 
-/** Opens a server. Nothing is sent yet. @throws {UsageError} for what is no http: or https: URL */
-export function remoteBackend(url: string, token: string | undefined): Backend {
+/** Opens a server. Nothing is sent yet. @param idempotencyKey sent with verbs @throws {UsageError} for what is no http: or https: URL */
+export function remoteBackend(url: string, token: string | undefined, idempotencyKey?: string): Backend {
   const base = readUrl(url);
   const headers: Record<string, string> = { "user-agent": "assay-cli" };
+  if (idempotencyKey !== undefined && !/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
+    throw new UsageError(
+      `--idempotency-key must be 1 to 255 visible ASCII characters: ${escapeText(idempotencyKey)}`,
+    );
+  }
   if (token !== undefined && token !== "") headers.authorization = `Bearer ${token}`;
 
   const send = async (path: string, init: RequestInit, signal: AbortSignal): Promise<Response> => {
@@ -68,7 +77,11 @@ export function remoteBackend(url: string, token: string | undefined): Backend {
     const response = await send(path, {
       method: "POST",
       body: JSON.stringify(request),
-      headers: { "content-type": "application/json", accept: "text/event-stream" },
+      headers: {
+        "content-type": "application/json",
+        accept: "text/event-stream",
+        ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+      },
     }, signal);
     if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
       return await response.json() as T;
@@ -86,8 +99,25 @@ export function remoteBackend(url: string, token: string | undefined): Backend {
       return (await json<{ judges: Awaited<ReturnType<Backend["probe"]>> }>("/v1/status/probe", signal, body))
         .judges;
     },
+    decisions: (options, signal) => json<DecisionPage>(`/v1/decisions${queryOf(options)}`, signal),
+    decision: (id, signal) => json<DecisionRecord>(`/v1/decisions/${encodeURIComponent(id)}`, signal),
+    replay: (id, signal) => json<Replay>(`/v1/decisions/${encodeURIComponent(id)}/replay`, signal, {}),
+    statistics: (query, signal) =>
+      readAllStatistics((cursor) =>
+        json<Statistics>(
+          `/v1/statistics${queryOf({ ...query, ...(cursor === undefined ? {} : { cursor }) })}`,
+          signal,
+        )
+      ),
     close: () => Promise.resolve(),
   };
+}
+
+function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]]
+  );
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
 }
 
 function readUrl(url: string): string {

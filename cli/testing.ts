@@ -72,6 +72,10 @@ export function fakeBackend(
     track: answer(results.track),
     status: no,
     probe: no,
+    decisions: no,
+    decision: no,
+    replay: no,
+    statistics: no,
     close: () => {
       state.closed++;
       return Promise.resolve();

@@ -67,6 +67,7 @@ export const decision = z.strictObject({
       b: count.exactOptional(),
       round: count.exactOptional(),
       steps: z.array(z.int().min(1)).exactOptional(),
+      judge: count.exactOptional().describe("Which judge of an ensemble."),
     }),
     judge: z.string(),
     tags: z.array(z.string()),

@@ -234,6 +234,7 @@ const decision = z.object({
       b: count.optional(),
       round: count.optional(),
       steps: z.array(z.int().min(1)).optional(),
+      judge: count.optional(),
     }),
     judge: z.string(),
     tags: z.array(z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/)),
