@@ -124,5 +124,21 @@ export function headAndTail(
   };
 }
 
+/** Of images in order of their steps the newest `limit`, and how many are left out. */
+export function newestImages(
+  lists: readonly (readonly string[])[],
+  limit: number,
+): { readonly lists: readonly (readonly string[])[]; readonly dropped: number } {
+  let room = limit;
+  let dropped = 0;
+  const kept = lists.toReversed().map((images) => {
+    const shown = images.slice(Math.max(0, images.length - room));
+    room -= shown.length;
+    dropped += images.length - shown.length;
+    return shown;
+  }).reverse();
+  return { lists: kept, dropped };
+}
+
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;

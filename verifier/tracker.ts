@@ -5,7 +5,8 @@
  * @module
  */
 import { ulid } from "./ulid.ts";
-import { boundSteps, type Shortened } from "./bounded_steps.ts";
+import { boundSteps, newestImages, type Shortened } from "./bounded_steps.ts";
+import { recordDecision } from "./decisions.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError, type ErrorCode } from "./errors.ts";
 import { joinWork } from "./join_work.ts";
@@ -235,15 +236,11 @@ function promptOf(
   const lost = all.filter((step) => step === null).length;
   if (lost > 0) warnings.push(`${lost} of ${index} steps can't be read from the store and are not shown`);
   // Images count against one limit per trajectory: the newest are shown.
-  let room = MAXIMUM_IMAGES;
-  let dropped = 0;
-  const steps = bounded.origins.map((origin) => origin === null ? [] : all[origin]?.images ?? []).reverse()
-    .map((images) => {
-      const kept = images.slice(Math.max(0, images.length - room));
-      room -= kept.length;
-      dropped += images.length - kept.length;
-      return kept;
-    }).reverse().map((images, i) => ({ text: bounded.texts[i]!, images }));
+  const { lists, dropped } = newestImages(
+    bounded.origins.map((origin) => origin === null ? [] : all[origin]?.images ?? []),
+    MAXIMUM_IMAGES,
+  );
+  const steps = bounded.texts.map((text, i) => ({ text, images: lists[i] ?? [] }));
   if (dropped > 0) {
     warnings.push(`the oldest ${dropped} images are not shown (at most ${MAXIMUM_IMAGES} are)`);
   }
@@ -310,13 +307,19 @@ async function buyScore(
     attempts: 1,
   } as const;
   try {
-    const result = await track(environment, prompt.request, {
-      signal: options.signal,
+    const own: CallOptions = {
+      ...options,
       onEvent: (event) => {
         if (event.type === "call") parts.push(...event.scores);
         options.onEvent?.(event);
       },
-    });
+    };
+    const result = await recordDecision(
+      environment,
+      { verb: "tracker", topic: start.id },
+      own,
+      (recorded) => track(environment, prompt.request, recorded),
+    );
     if ("plan" in result) throw new Error("a scoring was answered with a plan");
     const [point] = result.curve;
     for (const warning of result.warnings) warnings.add(warning);
