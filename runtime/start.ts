@@ -36,6 +36,8 @@ export async function startEnvironment(found: Found): Promise<Environment> {
     judges,
     store,
     variables: { [DELIMITER_SECRET_VARIABLE]: env(DELIMITER_SECRET_VARIABLE) },
+    decisions: config.decisions,
+    redact: redactor(config, env),
   });
 }
 
@@ -53,11 +55,17 @@ export function startApp(found: Found, environment: Environment): Hono<AppTypes>
 
 /** Writes lines for the operator without the secrets that this server was started with. */
 export function logger(config: Config, env: ReadEnvironment): (line: string) => void {
+  const takeOut = redactor(config, env);
+  return (line) => console.error(takeOut(line));
+}
+
+/** Takes secrets out of a text, those that this server was started with by their value. */
+function redactor(config: Config, env: ReadEnvironment): (text: string) => string {
   const names = [
     ...config.server.tokens.map(({ tokenEnv }) => tokenEnv),
     ...Object.values(config.judges).map((profile) => "apiKeyEnv" in profile ? profile.apiKeyEnv : undefined),
     DELIMITER_SECRET_VARIABLE,
   ];
   const secrets = names.flatMap((name) => (name === undefined ? undefined : env(name)) ?? []);
-  return (line) => console.error(redact(line, secrets));
+  return (text) => redact(text, secrets);
 }

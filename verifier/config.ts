@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { DecisionSettings } from "./decisions_settings.ts";
 import type { DailyLimits } from "./budget.ts";
 import type { z } from "zod";
 import {
@@ -37,6 +38,8 @@ export interface Config {
   readonly store: StoreConfig;
   /** Hosts that a request may name, as written: `host[:port]` for https, `http://host[:port]` for http. */
   readonly allowRequestBackends: readonly string[];
+  /** How many decisions are kept, and for how long statistics. */
+  readonly decisions: DecisionSettings;
   /** What the operator should know, one sentence each; never a reason not to start. */
   readonly warnings: readonly string[];
 }
@@ -102,6 +105,7 @@ export function loadConfig(source: ConfigSource): Config {
     server,
     store: parsed.store ?? source.defaultStore ?? { kind: "deno-kv" },
     allowRequestBackends: parsed.allowRequestBackends,
+    decisions: parsed.decisions,
     warnings,
   };
 }

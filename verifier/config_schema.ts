@@ -5,6 +5,7 @@
  * @module
  */
 import * as z from "zod";
+import { DEFAULT_DECISION_SETTINGS } from "./decisions_settings.ts";
 
 /** Families of OpenAI-compatible servers: they differ in thinking switches, token limits and continuation. */
 export const FAMILIES = [
@@ -162,12 +163,19 @@ export const storeSchema = z.strictObject({
   path: z.string().min(1).optional(),
 });
 
+/** How many decisions are kept, and for how long statistics. */
+export const decisionsSchema = z.strictObject({
+  keep: z.int().min(0).max(10_000).default(DEFAULT_DECISION_SETTINGS.keep),
+  statisticsDays: z.int().min(1).max(3660).default(DEFAULT_DECISION_SETTINGS.statisticsDays),
+});
+
 /** The document without its judges, which are checked one by one by kind. */
 export const documentSchema = z.strictObject({
   defaultJudge: z.string().min(1).optional(),
   judges: z.record(z.string(), z.unknown()).default({}),
   server: serverSchema.prefault({}),
   store: storeSchema.optional(),
+  decisions: decisionsSchema.prefault({}),
   allowRequestBackends: z.array(z.string().min(1).max(300)).max(1000).default([]),
 });
 

@@ -17,20 +17,10 @@ import * as z from "zod";
 import type { Store } from "../store/store.ts";
 import type { DecisionRecord } from "./decisions.ts";
 import { readEvidence } from "./decisions_evidence.ts";
+import { type DecisionSettings, DEFAULT_DECISION_SETTINGS } from "./decisions_settings.ts";
 import { AssayError } from "./errors.ts";
 import { sha256Hex } from "./prompt.ts";
 import type { StatisticRecord } from "./statistics_record.ts";
-
-/** How long things are kept. */
-export interface DecisionSettings {
-  /** Newest records of each topic that are kept; 0 keeps none. */
-  readonly keep: number;
-  /** Days that statistics are kept. */
-  readonly statisticsDays: number;
-}
-
-/** Used where the configuration says nothing. */
-export const DEFAULT_DECISION_SETTINGS: DecisionSettings = { keep: 200, statisticsDays: 400 };
 
 /** Prefix of the statistic records. */
 export const STATISTIC_PREFIX = "statistic/";
