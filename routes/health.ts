@@ -3,22 +3,45 @@
  *
  * @module
  */
+import type { Store } from "../store/store.ts";
 import { AssayError } from "../verifier/errors.ts";
 import { jsonResponse } from "./answer.ts";
 import type { Operation, Services } from "./operation.ts";
 import { problemResponse } from "./problem.ts";
 
-/** The key that checks read. Nothing is ever stored there. */
+/** The key that checks read and write. */
 const CHECK_KEY = "health/check";
+/** A check of writing is believed for so long: health checks come often, and a write costs. */
+const WRITE_BELIEVED_MS = 10_000;
+/** A store that hasn't answered by then is taken to be down. */
+const PATIENCE_MS = 5000;
 
-/** What is wrong with the store, or `null`. */
+const written = new WeakMap<Store, number>();
+
+/** What is wrong with the store, or `null`: it must be read and, every now and then, written. */
 export async function storeFault(services: Services): Promise<string | null> {
+  const { store } = services.environment;
+  let part = "read";
   try {
-    await services.environment.store.get(CHECK_KEY);
+    await inTime(store.get(CHECK_KEY));
+    if (Date.now() - (written.get(store) ?? -Infinity) < WRITE_BELIEVED_MS) return null;
+    part = "written";
+    await inTime(store.put(CHECK_KEY, new Uint8Array(0), { expiresInMs: 60_000 }));
+    written.set(store, Date.now());
     return null;
   } catch (error) {
-    services.log(`store: ${error instanceof Error ? error.message : String(error)}`);
-    return "the store could not be reached";
+    services.log(`store: can't be ${part}: ${error instanceof Error ? error.message : String(error)}`);
+    return part === "read" ? "the store could not be reached" : "the store can be read, but not written";
+  }
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer in ${PATIENCE_MS} ms`)), PATIENCE_MS);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -57,7 +80,8 @@ export function healthOperations(services: Services): readonly Operation[] {
       tag: "Server",
       access: "health",
       summary: "Can the server do its work",
-      description: "Runs the WebAssembly core and reads from the store. Judges are not asked: see the probe.",
+      description:
+        "Runs the WebAssembly core, reads from the store and, at most every 10 s, writes to it. Judges are not asked: see the probe.",
       answers: [{
         status: 200,
         description: "Ready.",

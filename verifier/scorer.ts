@@ -191,7 +191,10 @@ export function createScorer(options: ScorerOptions): Scorer {
 
   async function send(job: ScoreJob, slot: Slot): Promise<Answered> {
     if (refusedKey !== null) {
-      return failed(job, { ...refusedKey, detail: "not sent: the judge has refused the key" });
+      const detail = `not sent: the judge has refused the key before (${
+        refusedKey.detail ?? "no reason given"
+      })`;
+      return failed(job, { ...refusedKey, detail });
     }
     meter.call();
     try {
