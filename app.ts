@@ -17,6 +17,7 @@ import { withIdempotency } from "./routes/idempotency.ts";
 import { Meter } from "./routes/meter.ts";
 import type { AppContext, AppTypes, Operation, Services, Verbs } from "./routes/operation.ts";
 import { HttpError, problemResponse, toAssayError } from "./routes/problem.ts";
+import { sessionOperation } from "./routes/session.ts";
 import { selectOperation } from "./routes/select.ts";
 import { statisticsOperation } from "./routes/statistics.ts";
 import { statusOperations } from "./routes/status.ts";
@@ -78,6 +79,7 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
     selectOperation(services),
     trackOperation(services),
     gateOperation(services),
+    sessionOperation(services),
     ...trackerOperations(services),
     ...decisionOperations(services),
     statisticsOperation(services),

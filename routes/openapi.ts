@@ -20,6 +20,8 @@ import * as schemas from "./schemas.ts";
 import { probeRequest } from "./status.ts";
 import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker_requests.ts";
 import { gateRequestSchema } from "../verifier/gate_requests.ts";
+import { sessionRequestSchema } from "../verifier/session_requests.ts";
+import * as sessions from "./session_schemas.ts";
 import * as gates from "./gate_schemas.ts";
 import * as trackers from "./tracker_schemas.ts";
 import * as decisions from "./decision_schemas.ts";
@@ -37,6 +39,7 @@ const REQUESTS = {
   SelectRequest: selectRequestSchema,
   TrackRequest: trackRequestSchema,
   GateRequest: gateRequestSchema,
+  SessionRequest: sessionRequestSchema,
   TrackerStartRequest: trackerStartSchema,
   TrackerUpdateRequest: trackerUpdateSchema,
   CriteriaParseRequest: criteriaParseRequest,
@@ -57,6 +60,8 @@ const ANSWERS = {
   TrackAnswer: schemas.trackAnswer,
   GateResult: gates.gateResult,
   GateAnswer: gates.gateAnswer,
+  SessionResult: sessions.sessionResult,
+  SessionAnswer: sessions.sessionAnswer,
   TrackerStarted: trackers.trackerStarted,
   TrackerUpdated: trackers.trackerUpdated,
   TrackerUpdateAnswer: trackers.trackerUpdateAnswer,

@@ -45,6 +45,7 @@ const ROUTES = [
   "post /v1/decisions/{id}/replay",
   "post /v1/gate",
   "post /v1/select",
+  "post /v1/session",
   "post /v1/status/probe",
   "post /v1/track",
   "post /v1/trackers",
