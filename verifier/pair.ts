@@ -45,7 +45,8 @@ async function slotOrder(prepared: Prepared, slotA: Side, slotB: Side): Promise<
   readonly digest: string;
 }> {
   const images = [...prepared.request.images, ...slotA.images, ...slotB.images];
-  const stage = prepared.rubric.name === "proposal" ? "proposal" : "trajectory";
+  const stage = prepared.options.stage ??
+    (prepared.rubric.name === "proposal" ? "proposal" : "trajectory");
   return {
     prefix: await pairwisePrefix(prepared.subject, slotA.text, slotB.text, images.length, stage),
     images,

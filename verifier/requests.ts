@@ -86,7 +86,8 @@ export const criteriaSchema = z.union([
   "A built-in rubric's name, rubric Markdown, { name: description }, or an array of strings or { id?, name?, description, weight? }.",
 );
 
-const judgeChoice = z.union([
+/** A judge by name, or by profile with overrides. */
+export const judgeChoice = z.union([
   z.string().min(1),
   z.strictObject({
     profile: z.string().min(1).optional().describe("Name of a configured judge."),

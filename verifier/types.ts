@@ -372,6 +372,20 @@ export interface PlanResult {
   readonly plan: Plan;
 }
 
+/** One draft of a best-of-N. */
+export interface Draft {
+  /** 0-based. */
+  readonly index: number;
+  /** `null` when it failed. */
+  readonly text: string | null;
+  /** `length`: cut at the token limit, kept and judged as it is. `null` when nothing came. */
+  readonly finishReason: "stop" | "length" | "content_filter" | "other" | null;
+  /** From the store, or from an identical request in flight: not written again. */
+  readonly cached: boolean;
+  /** Why there is no draft. */
+  readonly failure?: { readonly reason: UnscoredReason | "empty"; readonly detail: string };
+}
+
 /** Live progress; the route turns these into server-sent events, the command line into a bar. */
 export type ProgressEvent =
   | { readonly type: "plan"; readonly plan: Plan }
@@ -389,7 +403,9 @@ export type ProgressEvent =
   /** A tracker's step is stored; its scoring begins. */
   | { readonly type: "appended"; readonly index: number; readonly length: number }
   | { readonly type: "pair"; readonly pair: PairResult }
-  | { readonly type: "checkpoint"; readonly point: CurvePoint };
+  | { readonly type: "checkpoint"; readonly point: CurvePoint }
+  /** A draft of a best-of-N is there, or has failed. */
+  | { readonly type: "draft"; readonly draft: Draft };
 
 /** How one call of a verb is steered from outside. */
 export interface CallOptions {
@@ -399,4 +415,6 @@ export interface CallOptions {
   readonly recording?: Recording;
   /** What may be taken from the caller's daily budget; absent without one. */
   readonly allowance?: Allowance;
+  /** What stands on the sides; default: finished work, or proposals with the rubric of that name. */
+  readonly stage?: "trajectory" | "proposal";
 }

@@ -92,6 +92,16 @@ export function createGeminiJudge(
       const { reply } = await caller((learnt) => geminiBody(settings, learnt, request), post, context);
       return reply.answer;
     },
+    async generate({ prompt, images }, context) {
+      const request = { prefix: prompt, suffix: "", images, tags: [], repeat: 0, maxTokens: null };
+      refuseImages(settings, request);
+      const { reply } = await caller(
+        (learnt) => geminiBody(settings, { ...learnt, logprobs: false }, request),
+        post,
+        context,
+      );
+      return reply.answer;
+    },
   };
 }
 

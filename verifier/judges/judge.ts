@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { GeneratedText, GenerateRequest } from "./generator.ts";
 import type { JudgeChoice, TokenLogprob, UnscoredReason } from "../types.ts";
 
 /** One judged call, rendered. The judge sends `prefix + suffix` as a single user message. */
@@ -90,6 +91,8 @@ export interface Judge {
     assistantPrefix: string,
     context: JudgeContext,
   ): Promise<JudgeAnswer | null>;
+  /** Writes a text, for best-of-N; absent for judges that have no model. See `Generator`. */
+  generate?(request: GenerateRequest, context: JudgeContext): Promise<GeneratedText>;
 }
 
 /** Dollars per million tokens. */

@@ -120,6 +120,17 @@ export function createOpenAiCompatibleJudge(
       await noteLogprobs(body, reply, learnt);
       return reply.answer;
     },
+    async generate({ prompt, images }, context) {
+      const request = { prefix: prompt, suffix: "", images, tags: [], repeat: 0, maxTokens: null };
+      refuseImages(settings, request);
+      // Nothing is read from the tokens of a draft, and some servers refuse to give them.
+      const { reply } = await caller(
+        (learnt) => answerBody(settings.chat, { ...learnt, logprobs: false }, request),
+        post,
+        context,
+      );
+      return reply.answer;
+    },
     async continuation(request, assistantPrefix, context) {
       refuseImages(settings, request);
       const build = (known: Capabilities): ChatBody | null =>
