@@ -163,9 +163,12 @@ export function createScorer(options: ScorerOptions): Scorer {
       return { ...value, cached: joined };
     } catch (error) {
       const cause = cancellation.cause();
-      if (cause !== null) return { ...failed(job, unscored(cause, detailOf(error))), cached: false };
+      if (cause !== null) return { ...failed(job, unscored(cause, detailOf(error, takeOut))), cached: false };
       // A judge that throws anything else is a bug; losing the request's paid answers for it would be a second one.
-      return { ...failed(job, unscored("backend_error", `unexpected: ${detailOf(error)}`)), cached: false };
+      return {
+        ...failed(job, unscored("backend_error", `unexpected: ${detailOf(error, takeOut)}`)),
+        cached: false,
+      };
     }
   }
 
@@ -233,7 +236,7 @@ export function createScorer(options: ScorerOptions): Scorer {
     }
     if (answer.refused || answer.finishReason === "content_filter") {
       return {
-        ...failed(job, unscored("refused", shortenText(answer.text.trim(), 200))),
+        ...failed(job, unscored("refused", shortenText(takeOut(answer.text.trim()), 200))),
         ...wordsOf(answer, job, takeOut),
       };
     }
@@ -336,8 +339,8 @@ function explain(score: Score, detail: string): Score {
   return unscored(score.reason, score.detail === undefined ? detail : `${score.detail}; ${detail}`);
 }
 
-function detailOf(error: unknown): string {
-  return shortenText(error instanceof Error ? error.message : String(error), 300);
+function detailOf(error: unknown, takeOut: (text: string) => string): string {
+  return shortenText(takeOut(error instanceof Error ? error.message : String(error)), 300);
 }
 
 /** Where the answer's own score tags begin: the earliest of each tag's last opening; the end where there is none. */
