@@ -62,20 +62,42 @@ export async function writeDecision(
   settings: DecisionSettings = DEFAULT_DECISION_SETTINGS,
 ): Promise<void> {
   const summary = encoder.encode(JSON.stringify(statistic));
-  await store.put(STATISTIC_PREFIX + ulidOf(record.id), summary, {
-    expiresInMs: settings.statisticsDays * DAY_MS,
-  });
-  if (settings.keep === 0) return;
+  const writeStatistic = () =>
+    store.put(STATISTIC_PREFIX + ulidOf(record.id), summary, {
+      expiresInMs: settings.statisticsDays * DAY_MS,
+    });
+  if (settings.keep === 0) return void await writeStatistic();
   const place = turned(ulidOf(record.id));
   const prefix = await topicPrefix(record.topic);
-  // First, so that a record that is left behind by a crash is found when its topic is pruned.
-  await store.put(prefix + place, encoder.encode(record.verb));
+  // The topic first, so that a record that is left behind by a crash is found when its topic is pruned; the list last,
+  // as what is listed can be shown. What may go together does: a store can commit it as one.
+  await Promise.all([writeStatistic(), store.put(prefix + place, encoder.encode(record.verb))]);
   await store.put(RECORD + place, encoder.encode(JSON.stringify(record)));
   await store.put(`${LIST}${place}/${record.verb}`, summary);
-  await prune(store, prefix, settings.keep);
+  await pruneWhenFull(store, prefix, settings.keep);
 }
 
-async function prune(store: Store, prefix: string, keep: number): Promise<void> {
+/** Per store and topic: how many decisions it had when it was last listed, with those written since. */
+const held = new WeakMap<Store, Map<string, number>>();
+const MOST_TOPICS = 1000;
+
+/**
+ * Prunes a topic once it holds a tenth more than `keep`, as listing it for every decision costs more than judging.
+ * Another process' decisions are counted at the next listing.
+ */
+async function pruneWhenFull(store: Store, prefix: string, keep: number): Promise<void> {
+  let topics = held.get(store);
+  if (topics === undefined) held.set(store, topics = new Map());
+  const known = topics.get(prefix);
+  const count = (known ?? 0) + 1;
+  topics.set(prefix, count);
+  if (known !== undefined && count <= keep + Math.min(MOST_PRUNED, Math.floor(keep / 10))) return;
+  if (topics.size > MOST_TOPICS) topics.delete(topics.keys().next().value!);
+  topics.set(prefix, await prune(store, prefix, keep));
+}
+
+/** Removes what is too old; at most 50 decisions at once. @returns how many are left */
+async function prune(store: Store, prefix: string, keep: number): Promise<number> {
   let seen = 0;
   let cursor: string | null | undefined;
   const old: string[] = [];
@@ -88,13 +110,15 @@ async function prune(store: Store, prefix: string, keep: number): Promise<void> 
     for (const key of page.keys) if (++seen > keep && old.length < MOST_PRUNED) old.push(key);
     cursor = page.cursor;
   }
-  for (const key of old) {
+  await Promise.all(old.map(async (key) => {
     const place = key.slice(prefix.length);
     const entry = await store.get(key);
-    if (entry !== null) await store.delete(`${LIST}${place}/${new TextDecoder().decode(entry.value)}`);
-    await store.delete(RECORD + place);
+    const list = entry === null ? null : `${LIST}${place}/${new TextDecoder().decode(entry.value)}`;
+    await Promise.all([list === null ? null : store.delete(list), store.delete(RECORD + place)]);
+    // Last: what is still there is found again.
     await store.delete(key);
-  }
+  }));
+  return seen - old.length;
 }
 
 /** One page of a list. */
