@@ -67,7 +67,7 @@ async function gateRecorded(
     ...await prepare(environment, { ...request, criteria }, unaborted, warnings),
     options,
   };
-  checkFloors(request, prepared.rubric, fellBack, warnings);
+  checkFloors(request.floors, prepared.rubric.criteria, fellBack ? warnings : null);
   checkImages(prepared, request.images, "/images");
   const own = await side(prepared, work, "/trajectory");
   if ([prepared.judge, ...prepared.judge.members ?? []].some(({ kind }) => kind === "evidence")) {
@@ -142,20 +142,24 @@ function readableCriteria(
   }
 }
 
-function checkFloors(
-  { floors = {} }: GateRequest,
-  { criteria }: Rubric,
-  fellBack: boolean,
-  warnings: Warnings,
+/**
+ * Refuses floors for criteria that aren't there.
+ * @param unreadable takes a note instead, where the rubric they belong to can't be read
+ * @throws {AssayError} `invalid_request` naming the floor
+ */
+export function checkFloors(
+  floors: GateRequest["floors"] = {},
+  criteria: Rubric["criteria"],
+  unreadable: Warnings | null = null,
 ): void {
   const ids = criteria.map(({ id }) => id);
   for (const [id, floor] of Object.entries(floors)) {
     if (ids.includes(id)) continue;
     const at = `/floors/${id.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    if (!fellBack) {
+    if (unreadable === null) {
       throw AssayError.field(at, `must name a criterion of the rubric: ${ids.join(", ")}`, floor);
     }
-    warnings.add(`${at}: not used, as the rubric it belongs to can't be read`);
+    unreadable.add(`${at}: not used, as the rubric it belongs to can't be read`);
   }
 }
 
