@@ -43,12 +43,12 @@ export interface AnswerStoreOptions {
   readonly log: (line: string) => void;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
-  /** Life of a claim; it is renewed after a third of it. Default 30 s. */
+  /** Life of a claim; it is renewed after a third of it. Default 15 s. */
   readonly leaseMs?: number;
 }
 
 const KEPT_MS = 86_400_000;
-const LEASE_MS = 30_000;
+const LEASE_MS = 15_000;
 
 type Head =
   | {
