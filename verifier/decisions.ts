@@ -13,6 +13,7 @@ import { boundCallTexts, evenSpread } from "./decisions_bounds.ts";
 import type { AnswerEvidence } from "./decisions_evidence.ts";
 import { writeDecision } from "./decisions_store.ts";
 import type { Environment } from "./environment.ts";
+import { StoreError } from "../store/store.ts";
 import { AssayError } from "./errors.ts";
 import { redact } from "./redact.ts";
 import { statisticOf } from "./statistics_record.ts";
@@ -260,29 +261,42 @@ export async function recordDecision<Result extends object>(
   if (recording !== undefined) return await recordPart(recording, options, run);
   const started = Date.now();
   const own = new Recording(started);
-  const end = async (result: object | null, problem: DecisionProblem | null): Promise<string | null> => {
-    if (own.isEmpty) return null;
-    const record = own.record({
-      verb: subject.verb,
-      topic: subject.topic ?? subject.verb,
-      startedAt: new Date(started).toISOString(),
-      durationMs: Math.max(0, Date.now() - started),
-      result: result === null ? null : withoutCalls(result),
-      problem,
-    }, environment.redact ?? redact);
-    return await store(environment, record);
+  const end = async (result: object | null, problem: DecisionProblem | null): Promise<Stored> => {
+    const takeOut = environment.redact ?? redact;
+    try {
+      const record = own.record({
+        verb: subject.verb,
+        topic: subject.topic ?? subject.verb,
+        startedAt: new Date(started).toISOString(),
+        durationMs: Math.max(0, Date.now() - started),
+        result: result === null ? null : withoutCalls(result),
+        problem,
+      }, takeOut);
+      return await store(environment, record);
+    } catch (error) {
+      // Whatever it is: a verdict that was paid for is not lost for want of a place to write it down.
+      const reason = takeOut(error instanceof Error ? error.message : String(error));
+      return { isStored: false, warning: `decision not stored: ${reason}` };
+    }
   };
   let result: Result;
   try {
     result = await run({ ...options, recording: own });
   } catch (error) {
-    const lost = await end(null, problemOf(error, options.signal));
-    if (error instanceof AssayError && !own.isEmpty && lost === null) error.decision = own.id;
+    if (own.isEmpty) throw error;
+    const { isStored } = await end(null, problemOf(error, options.signal));
+    if (error instanceof AssayError && isStored) error.decision = own.id;
     throw error;
   }
-  const lost = await end(result, null);
-  if (lost === null || !("warnings" in result) || !Array.isArray(result.warnings)) return result;
-  return { ...result, warnings: [...result.warnings, `decision not stored: ${lost}`] };
+  if (own.isEmpty) return result;
+  const { warning } = await end(result, null);
+  if (warning === null || !("warnings" in result) || !Array.isArray(result.warnings)) return result;
+  return { ...result, warnings: [...result.warnings, warning] };
+}
+
+interface Stored {
+  readonly isStored: boolean;
+  readonly warning: string | null;
 }
 
 /** A verb within another's decision: its outcome is kept with its part, so that it can be derived again by itself. */
@@ -301,19 +315,21 @@ async function recordPart<Result extends object>(
   }
 }
 
-/** @returns why it could not be stored, or `null` */
-async function store(environment: Environment, record: DecisionRecord): Promise<string | null> {
-  const { promise: late, resolve } = Promise.withResolvers<string>();
+/** @throws {StoreError} when it could not be stored */
+async function store(environment: Environment, record: DecisionRecord): Promise<Stored> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => resolve(`the store did not answer in ${STORE_PATIENCE_MS} ms`),
+    () => reject(new StoreError(`the store did not answer in ${STORE_PATIENCE_MS} ms`)),
     STORE_PATIENCE_MS,
   );
-  const written = writeDecision(environment.store, record, statisticOf(record), environment.decisions).then(
-    () => null,
-    (error: unknown) => redact(error instanceof Error ? error.message : String(error)),
-  );
+  const written = writeDecision(environment.store, record, statisticOf(record), environment.decisions);
+  written.catch(() => {}); // it may fail after nobody waits any more
   try {
-    return await Promise.race([written, late]);
+    const left = await Promise.race([written, late]);
+    const warning = left === null
+      ? null
+      : `older decisions not removed: ${(environment.redact ?? redact)(left)}`;
+    return { isStored: true, warning };
   } finally {
     clearTimeout(timer);
   }

@@ -54,19 +54,26 @@ async function topicPrefix(topic: string): Promise<string> {
   return `${TOPIC}${plain}/`;
 }
 
-/** Stores a decision and its statistic, and removes what is too old of its topic. @throws {StoreError} */
+/**
+ * Stores a decision and its statistic, and removes what is too old of its topic.
+ * @returns why older ones could not be removed, else `null`
+ * @throws {StoreError} when it is not stored
+ */
 export async function writeDecision(
   store: Store,
   record: DecisionRecord,
   statistic: StatisticRecord,
   settings: DecisionSettings = DEFAULT_DECISION_SETTINGS,
-): Promise<void> {
+): Promise<string | null> {
   const summary = encoder.encode(JSON.stringify(statistic));
   const writeStatistic = () =>
     store.put(STATISTIC_PREFIX + ulidOf(record.id), summary, {
       expiresInMs: settings.statisticsDays * DAY_MS,
     });
-  if (settings.keep === 0) return void await writeStatistic();
+  if (settings.keep === 0) {
+    await writeStatistic();
+    return null;
+  }
   const place = turned(ulidOf(record.id));
   const prefix = await topicPrefix(record.topic);
   // The topic first, so that a record that is left behind by a crash is found when its topic is pruned; the list last,
@@ -74,7 +81,12 @@ export async function writeDecision(
   await Promise.all([writeStatistic(), store.put(prefix + place, encoder.encode(record.verb))]);
   await store.put(RECORD + place, encoder.encode(JSON.stringify(record)));
   await store.put(`${LIST}${place}/${record.verb}`, summary);
-  await pruneWhenFull(store, prefix, settings.keep);
+  try {
+    await pruneWhenFull(store, prefix, settings.keep);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** Per store and topic: how many decisions it had when it was last listed, with those written since. */

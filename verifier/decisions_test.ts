@@ -230,6 +230,18 @@ Deno.test("a store that fails costs the decision, never the verdict, and the res
     assertEquals(result.warnings, ["decision not stored: disk full, Bearer [redacted]"]);
     assertEquals((await listDecisions(store, { limit: 9 })).decisions, [], "what is listed can be shown");
   }
+  const stuck = createMemoryStore();
+  const unlisted: Store = {
+    ...stuck,
+    list: (prefix, options) =>
+      prefix.startsWith("decision/topic/")
+        ? Promise.reject(new StoreError("busy"))
+        : stuck.list(prefix, options),
+  };
+  const kept = await run(fakeEnvironment(even, unlisted));
+  assertEquals(kept.warnings, ["older decisions not removed: busy"]);
+  assertEquals((await readDecision(stuck, kept.id)).id, kept.id);
+
   const broken = fakeJudge({ answer: () => Promise.reject(new JudgeError("backend_error", "down")) });
   const error = await assertRejects(() => run(fakeEnvironment(broken, failing("decision/"))), AssayError);
   assertEquals([error.code, error.decision], ["judge_failed", undefined]);

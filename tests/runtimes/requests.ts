@@ -12,6 +12,7 @@ import type { Settings } from "./server.ts";
 export interface Case {
   readonly name: string;
   readonly method?: string;
+  /** `{latest}` stands for the newest decision's id, `{latest:compare}` for the newest one of that verb. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: BodyInit;
@@ -124,6 +125,18 @@ export function openCases(): readonly Case[] {
     post("track", "/v1/track", { task, trajectory }),
     post("track: causal", "/v1/track", { task, trajectory, causal: true, checkpoints: [1, 3] }),
     post("track: live", "/v1/track", { task, trajectory, cache: "off" }, events),
+    { name: "decisions", path: "/v1/decisions?limit=500", status: 200 },
+    { name: "decisions: of one verb", path: "/v1/decisions?verb=select&limit=2", status: 200 },
+    { name: "decisions: a faulty query", path: "/v1/decisions?limt=2", status: 400 },
+    { name: "a decision", path: "/v1/decisions/{latest:compare}", status: 200 },
+    { name: "a decision of a select", path: "/v1/decisions/{latest:select}", status: 200 },
+    { name: "no such decision", path: "/v1/decisions/dec_01JD0000000000000000000000", status: 404 },
+    ...["compare", "select", "track"].map((verb): Case => (
+      { name: `replay: ${verb}`, method: "POST", path: `/v1/decisions/{latest:${verb}}/replay`, status: 200 }
+    )),
+    { name: "statistics", path: "/v1/statistics?group=verb", status: 200 },
+    { name: "statistics: by judge, page by page", path: "/v1/statistics?group=judge&limit=3", status: 200 },
+    { name: "statistics: no such group", path: "/v1/statistics?group=month", status: 400 },
     { name: "status", path: "/v1/status", status: 200 },
     post("probe", "/v1/status/probe", { judge: "evidence" }),
     post("probe: no such judge", "/v1/status/probe", { judge: "nobody" }, { status: 400 }),
@@ -202,8 +215,9 @@ export type Send = (path: string, init: RequestInit) => Promise<Response>;
 /** Sends one request and masks its answer. */
 export async function answer(
   send: Send,
-  { method = "GET", path, headers, body, name }: Case,
+  { method = "GET", path: given, headers, body, name }: Case,
 ): Promise<Masked> {
+  const path = await fillIn(given, send);
   const init = {
     method,
     headers: { ...headers, "x-request-id": `case/${name.replaceAll(/[^a-z]/gi, "-")}` },
@@ -226,6 +240,15 @@ export async function answer(
     headers: Object.fromEntries(shown.map((header) => [header, response.headers.get(header)])),
     body: maskBody(response.headers.get("content-type") ?? "", text),
   };
+}
+
+/** The path with ids of decisions for their places. */
+async function fillIn(path: string, send: Send): Promise<string> {
+  const [place, verb] = /\{latest(?::([a-z]+))?\}/.exec(path) ?? [];
+  if (place === undefined) return path;
+  const list = await send(`/v1/decisions?limit=1${verb === undefined ? "" : `&verb=${verb}`}`, {});
+  const { decisions } = await list.json() as { readonly decisions: readonly { readonly id: string }[] };
+  return path.replace(place, decisions[0]?.id ?? "none");
 }
 
 function maskBody(type: string, text: string): unknown {
@@ -257,7 +280,21 @@ function maskEvents(text: string): unknown {
 }
 
 /** What two runtimes may answer differently. */
-const MASKED = new Set(["id", "startedAt", "uptimeSeconds", "latencyMs", "done", "runtime", "store"]);
+const MASKED = new Set([
+  "id",
+  "startedAt",
+  "uptimeSeconds",
+  "latencyMs",
+  "done",
+  "runtime",
+  "store",
+  "cursor",
+  "durationMs",
+  "longestMs",
+  "meanMs",
+  "from",
+  "to",
+]);
 
 function mask(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(mask);

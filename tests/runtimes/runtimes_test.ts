@@ -64,6 +64,13 @@ function checkSubstance(answers: ReadonlyMap<string, Masked>): void {
   assertEquals((body("select").ranking as unknown[]).length, 4);
   assertEquals(typeof (body("track").curve as { score: unknown }[])[0]?.score, "number");
   assertEquals(body("bad JSON").code, "invalid_json");
+  for (const verb of ["compare", "select", "track"]) {
+    const { equal, scope, differences } = body(`replay: ${verb}`);
+    assertEquals([equal, scope, differences], [true, "verdict", []], verb);
+  }
+  assert((body("decisions").decisions as unknown[]).length > 8);
+  assert((body("a decision").calls as unknown[]).length > 0);
+  assertEquals((body("statistics").total as { failed: number }).failed, 0);
   for (const live of ["compare: live", "select: live", "track: live"]) {
     const { first, last, uniqueIds, middle } = body(live);
     assertEquals([first, last, uniqueIds], ["plan", "result", true], live);
