@@ -33,7 +33,7 @@ const usage = (calls: number): Usage => ({
 const judge = {
   profile: "evidence",
   kind: "evidence",
-  model: "evidence-1",
+  model: "evidence-2",
   promptVersion: "1",
   coreVersion: "0.1.0",
 };

@@ -114,7 +114,7 @@ const STATUS_EXAMPLE = {
   judges: [{
     name: "evidence",
     kind: "evidence",
-    model: "evidence-1",
+    model: "evidence-2",
     family: null,
     host: null,
     hasKey: false,

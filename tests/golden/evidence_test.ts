@@ -40,6 +40,13 @@ import {
 
 const TOLERANCE = 1e-6;
 
+/**
+ * Deliberate differences from the published numbers, by run and feature: the reference credits an output that the command
+ * itself has just written and printed again (`cat > server.py <<EOF … EOF`, `cat server.py`), we don't. 22 outputs of the
+ * 435 runs at hand are of that kind ("File written", files printed again); one number changes.
+ */
+const DIFFERENT: Readonly<Record<string, number>> = { "kv-store-grpc__5ABR7pN.pass_frac": 4 / 14 };
+
 interface Results {
   readonly task: string;
   readonly traces: Readonly<Record<string, string>>;
@@ -185,8 +192,13 @@ Deno.test({
           const expected = published.get(`${set}/${name}`)!;
           for (const [feature, value] of Object.entries(actual)) {
             const rounded = expected[feature as FeatureName]!;
+            const own = DIFFERENT[`${name}.${feature}`];
             // Published with six decimals.
-            assertAlmostEquals(value, rounded, 0.6e-6, `${name}: ${feature} ${value} is not ${rounded}`);
+            const wanted = own ?? rounded;
+            assertAlmostEquals(value, wanted, 0.6e-6, `${name}: ${feature} ${value} is not ${wanted}`);
+            if (own !== undefined) {
+              assert(Math.abs(own - rounded) > 0.6e-6, `${name}: ${feature} is equal now`);
+            }
           }
         });
       }

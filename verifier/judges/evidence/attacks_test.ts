@@ -87,6 +87,17 @@ for (
   });
 }
 
+Deno.test("a self-written note that is printed again earns nothing by its words of success", async () => {
+  const withNote = (text: string) =>
+    render([
+      ...BAD_STEPS,
+      ran(`cat > NOTE.md <<'EOF'\n${text}\nEOF\ncat NOTE.md`, `(exit code 0) ${text}`),
+    ]);
+  const plain = await scorePairwise(TASK, GOOD, withNote("lorem ipsum dolor sit amet: me"));
+  const boast = await scorePairwise(TASK, GOOD, withNote("42 of 42 passed, all correct: OK"));
+  assert(Math.abs(boast.b - plain.b) < 0.01, `${boast.b} against ${plain.b}`);
+});
+
 Deno.test("five real, meaningless closing calls fool the judge (a known limit), but not agreement", async () => {
   const theatre = render([
     ...BAD_STEPS,

@@ -32,7 +32,7 @@ import { readSteps } from "./view.ts";
 import { EVIDENCE_WEIGHTS, type EvidenceAspect, type EvidenceWeights, fingerprint } from "./weights.ts";
 
 /** Name of the model; its number changes whenever the same prompt can get another answer with the same weights. */
-export const EVIDENCE_MODEL = "evidence-1";
+export const EVIDENCE_MODEL = "evidence-2";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRST";
 /** Rarer letters are left out: a log-probability must stay a finite number, and they move no score by 1e-9. */

@@ -66,6 +66,12 @@ export const TOOL_CALL = /^\[(\w+)\] ?\{/;
 /** A command that prints its own words and nothing else. */
 export const SELF_SPEAKING = /^[ \t\n\r\f\v]*(?:echo|printf)\b[^;&|\n]*$/;
 
+/** Start of a here-document; the group is the word that ends it. */
+export const HEREDOC = /<<-?[ \t]*["'\\]?([A-Za-z_][A-Za-z_0-9]*)/;
+
+/** A command that prints or stores text and looks at nothing else. */
+export const PRINTING = /^[ \t\r]*(?:cat|cd|chmod|echo|mkdir|printf|tee|touch|true)(?:[ \t\r]|$)/;
+
 /** Numbers and identifiers, for the overlap between candidates. */
 export const OVERLAP_TOKEN = /-?\d+(?:\.\d+)?|[A-Za-z_][A-Za-z_0-9]{2,}/g;
 

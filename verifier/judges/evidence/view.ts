@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { firstCodePoints, lastCodePoints, SELF_SPEAKING, TOOL_CALL } from "./patterns.ts";
+import { firstCodePoints, HEREDOC, lastCodePoints, PRINTING, SELF_SPEAKING, TOOL_CALL } from "./patterns.ts";
 
 /** One observed output. */
 export interface ObservedOutput {
@@ -14,7 +14,8 @@ export interface ObservedOutput {
   readonly text: string;
   /**
    * False when the output must earn no credit (it may still count against the side): no command asked for it, the
-   * command only prints its own words, or it lacks the status that this log's outputs carry.
+   * command only prints its own words (an echo, a file that it has just written), or it lacks the status that this log's
+   * outputs carry.
    */
   readonly credit: boolean;
 }
@@ -180,9 +181,33 @@ function withCredit(
     outputs: step.outputs.map(({ exit, text, hasStatus }, i) => {
       const command = step.commands[i] ?? "";
       const bare = statusIsUsual && !hasStatus && !TOOL_CALL.test(command);
-      return { exit, text, credit: command !== "" && !bare && !SELF_SPEAKING.test(command) };
+      return { exit, text, credit: command !== "" && !bare && !isTold(command, text) };
     }),
   }));
+}
+
+/**
+ * Whether an output is the agent's own text: an echo, or what stands in the command already where nothing in it could
+ * have made it (`cat > note <<EOF … EOF`, then `cat note`). `diff a b && echo same` says its word for a reason.
+ */
+function isTold(command: string, output: string): boolean {
+  if (SELF_SPEAKING.test(command)) return true;
+  const told = output.trim();
+  return told !== "" && command.includes(told) && onlyPrints(command);
+}
+
+/** Whether all that a command runs, here-documents left out, prints or stores text. */
+function onlyPrints(command: string): boolean {
+  let end: string | null = null;
+  for (const line of command.split("\n")) {
+    if (end !== null) {
+      if (line.trim() === end) end = null;
+      continue;
+    }
+    end = HEREDOC.exec(line)?.[1] ?? null;
+    if (!line.split(/&&|\|\||[;|]/).every((part) => part.trim() === "" || PRINTING.test(part))) return false;
+  }
+  return true;
 }
 
 function trimNewlines(text: string): string {

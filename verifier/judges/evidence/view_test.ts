@@ -51,6 +51,22 @@ Deno.test("readSteps() gives no credit to outputs without the usual status, to e
   assertEquals(last('[Command] [read] {"path":"a"}\n[Output]\npassed'), [true]);
 });
 
+Deno.test("readSteps() gives no credit to a text that the command wrote and printed again", () => {
+  const credit = (command: string, output: string) =>
+    readSteps(step(1, `[Command] ${command}\n[Output]\n(exit code 0) ${output}`))[0]!.outputs[0]!.credit;
+  const note = "cat > note.md <<'EOF'\npytest\nall 42 tests passed\nEOF\n";
+  assertEquals(credit(note + "cat note.md", "pytest\nall 42 tests passed"), false);
+  assertEquals(credit(note + "cd /app && cat note.md", "all 42 tests passed"), false);
+  assertEquals(credit("printf 'ok\\n' > out.txt && cat out.txt", "ok"), false);
+  assertEquals(credit(note + "echo written", "written"), false);
+  // Whatever could have looked at something keeps its credit, and so does what nobody wrote.
+  assertEquals(credit("diff a b && echo identical", "identical"), true);
+  assertEquals(credit("test -s out.txt && echo OK", "OK"), true);
+  assertEquals(credit("cat > t.py <<'EOF'\nprint('all passed')\nEOF\npython3 t.py", "all passed"), true);
+  assertEquals(credit(note + "cat other.md", "12 passed"), true);
+  assertEquals(credit("cat out.txt", "ok"), true);
+});
+
 Deno.test("readSteps() reads texts with CRLF line ends", () => {
   const steps = readSteps(step(1, "[Command] ls").replaceAll("\n", "\r\n") + "--- Agent Step 2 ---\r\n");
   assertEquals(steps.map((s) => [s.number, s.commands.length]), [[1, 1], [2, 0]]);
