@@ -7,6 +7,7 @@
 import { Hono } from "hono";
 import { type AccessToken, createGatekeeper } from "./routes/auth.ts";
 import { rateLimitHeaders } from "./routes/rate_limit.ts";
+import { bestOfNOperation } from "./routes/best_of_n.ts";
 import { compareOperation } from "./routes/compare.ts";
 import { criteriaOperations } from "./routes/criteria.ts";
 import { decisionOperations } from "./routes/decisions.ts";
@@ -79,6 +80,7 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
     selectOperation(services),
     trackOperation(services),
     gateOperation(services),
+    bestOfNOperation(services),
     sessionOperation(services),
     ...trackerOperations(services),
     ...decisionOperations(services),

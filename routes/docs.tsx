@@ -286,8 +286,13 @@ function LiveProgress() {
             description: "One checkpoint of a track has its score.",
           },
           {
+            name: "draft",
+            type: ["DraftEvent"],
+            description: "One draft of a best-of-N is written, or has failed.",
+          },
+          {
             name: "result",
-            type: ["CompareResult", "SelectResult", "TrackResult"],
+            type: ["CompareResult", "SelectResult", "TrackResult", "GateResult", "BestOfNResult"],
             description: "The last event: the same document as without streaming.",
           },
           {

@@ -22,6 +22,8 @@ import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker_req
 import { gateRequestSchema } from "../verifier/gate_requests.ts";
 import { sessionRequestSchema } from "../verifier/session_requests.ts";
 import * as sessions from "./session_schemas.ts";
+import { bestOfNRequestSchema } from "../verifier/best_of_n_requests.ts";
+import * as drafts from "./best_of_n_schemas.ts";
 import * as gates from "./gate_schemas.ts";
 import * as trackers from "./tracker_schemas.ts";
 import * as decisions from "./decision_schemas.ts";
@@ -39,6 +41,7 @@ const REQUESTS = {
   SelectRequest: selectRequestSchema,
   TrackRequest: trackRequestSchema,
   GateRequest: gateRequestSchema,
+  BestOfNRequest: bestOfNRequestSchema,
   SessionRequest: sessionRequestSchema,
   TrackerStartRequest: trackerStartSchema,
   TrackerUpdateRequest: trackerUpdateSchema,
@@ -60,6 +63,9 @@ const ANSWERS = {
   TrackAnswer: schemas.trackAnswer,
   GateResult: gates.gateResult,
   GateAnswer: gates.gateAnswer,
+  BestOfNResult: drafts.bestOfNResult,
+  BestOfNAnswer: drafts.bestOfNAnswer,
+  DraftEvent: drafts.draftEvent,
   SessionResult: sessions.sessionResult,
   SessionAnswer: sessions.sessionAnswer,
   TrackerStarted: trackers.trackerStarted,

@@ -19,7 +19,7 @@ export const ACCEPT_PARAMETER: Parameter = {
   in: "header",
   required: false,
   description:
-    "`text/event-stream` answers with live progress: events `plan`, `call`, `pair` and `checkpoint` as they " +
+    "`text/event-stream` answers with live progress: events `plan`, `call`, `pair`, `checkpoint` and `draft` as they " +
     "happen, then exactly one `result` or `problem`. Every event has an `id`; comments keep the connection alive.",
   example: "text/event-stream",
 };
