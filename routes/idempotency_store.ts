@@ -64,6 +64,8 @@ type Head =
     readonly bodyHash: string;
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
+    /** Length of the body, so that half a record isn't taken for a whole one. */
+    readonly bytes: number;
   };
 
 /** First answers in a store, under `idempotency/`. */
@@ -111,7 +113,10 @@ export function createAnswerStore(store: Store, options: AnswerStoreOptions): An
         clearInterval(renewing);
         return inTurn(async () => {
           const { status, headers, body } = answer;
-          const bytes = encode({ format: 1, state: "done", bodyHash, status, headers }, body);
+          const bytes = encode(
+            { format: 1, state: "done", bodyHash, status, headers, bytes: body.length },
+            body,
+          );
           if (
             version !== null &&
             await store.put(key, bytes, { ifVersion: version, expiresInMs: KEPT_MS }) !== null
@@ -192,7 +197,8 @@ function decode(bytes: Uint8Array): { head: Head; body: Uint8Array } | null {
     const done = head.state === "done" && Number.isInteger(head.status) && head.status >= 200 &&
       head.status < 500 &&
       typeof head.headers === "object" && head.headers !== null &&
-      Object.values(head.headers).every((value) => typeof value === "string");
+      Object.values(head.headers).every((value) => typeof value === "string") &&
+      head.bytes === bytes.length - end - 1;
     return running || done ? { head, body: bytes.slice(end + 1) } : null;
   } catch {
     return null;

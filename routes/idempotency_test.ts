@@ -268,6 +268,7 @@ Deno.test("corrupt, truncated and foreign records free their key, and are report
       "{}",
       "{}\n",
       '{"format":1,"state":"done"',
+      '{"format":1,"bodyHash":"hash","state":"done","status":200,"headers":{},"bytes":9}\n{"half":',
       '{"format":1,"bodyHash":"x","state":"done","status":900,"headers":{}}\n',
       "\xff\n",
     ]
