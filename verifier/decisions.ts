@@ -9,8 +9,9 @@
  */
 import { ulid } from "./ulid.ts";
 import { coreVersion, type Direction, promptVersion } from "./core.ts";
-import { boundCallTexts, evenSpread } from "./decisions_bounds.ts";
+import { boundCallTexts, captureText, evenSpread } from "./decisions_bounds.ts";
 import type { AnswerEvidence } from "./decisions_evidence.ts";
+import { type CallLabel, compareLabels, labelText } from "./decisions_label.ts";
 import { writeDecision } from "./decisions_store.ts";
 import type { Environment } from "./environment.ts";
 import { StoreError } from "../store/store.ts";
@@ -20,34 +21,16 @@ import { statisticOf } from "./statistics_record.ts";
 import type { CallOptions, Channel, Score, Usage } from "./types.ts";
 import { addUsage, noUsage } from "./usage.ts";
 
+export { type CallLabel, labelText } from "./decisions_label.ts";
+
 /** Version of decision records. */
 export const DECISION_FORMAT = 1;
 /** Prompts and answers held while a verb runs; of more calls an even spread is held. */
 const MOST_HELD_TEXTS = 128;
+/** Characters of one text in a result, for example a steer text; the rubric is kept in full. */
+const LONGEST_RESULT_TEXT = 4000;
 /** How long an answer waits for its decision to be stored. */
 const STORE_PATIENCE_MS = 10_000;
-
-/** Which call of its decision one is. */
-export interface CallLabel {
-  /** Which of several works within one verb, for example `baseline`; absent for the verb's own. */
-  readonly part?: string;
-  /** Id of the criterion. */
-  readonly criterion?: string;
-  /** 0-based. */
-  readonly repeat: number;
-  /** True when the pair's side B stood in slot A. */
-  readonly swapped?: boolean;
-  /** Index of the candidate that is side A. */
-  readonly a?: number;
-  /** Index of the candidate that is side B. */
-  readonly b?: number;
-  /** Round of the schedule, from 1. */
-  readonly round?: number;
-  /** 1-based steps that the tags stand for, in their order. */
-  readonly steps?: readonly number[];
-  /** Which judge of an ensemble, 0-based. */
-  readonly judge?: number;
-}
 
 /** One judged call as it was recorded. */
 export interface DecisionCall {
@@ -212,9 +195,14 @@ export class Recording {
       durationMs: about.durationMs,
       promptVersion: promptVersion(),
       coreVersion: coreVersion(),
-      outlines: withoutSecrets(Object.fromEntries(this.#state.outlines), takeOut),
-      result: withoutSecrets(about.result, takeOut),
-      problem: withoutSecrets(about.problem, takeOut),
+      outlines: Object.fromEntries(
+        [...this.#state.outlines].map(([part, { rubric, ...rest }]) => [part, {
+          ...withoutSecrets(rest, takeOut, LONGEST_RESULT_TEXT),
+          ...(rubric === undefined ? {} : { rubric: withoutSecrets(rubric, takeOut) }),
+        }]),
+      ),
+      result: withoutSecrets(about.result, takeOut, LONGEST_RESULT_TEXT),
+      problem: withoutSecrets(about.problem, takeOut, LONGEST_RESULT_TEXT),
       usage: this.usage(),
       calls: calls.map((held) => {
         const { label, judge, tags, direction, cached, scores, evidence } = held.call;
@@ -352,38 +340,10 @@ function channelOf(scores: readonly Score[]): Channel | null {
   return null;
 }
 
-/** A call in words: `correctness, repeat 2, 3 against 5, swapped, round 1`. */
-export function labelText(label: CallLabel): string {
-  const { part, criterion, repeat, swapped, a, b, round, steps, judge } = label;
-  const shown = steps === undefined || steps.length === 0
-    ? undefined
-    : steps.length === 1
-    ? `step ${steps[0]}`
-    : `steps ${steps[0]} to ${steps.at(-1)}`;
-  return [
-    part === undefined ? undefined : `${part}:`,
-    criterion ?? shown ?? "call",
-    ...(criterion === undefined || shown === undefined ? [] : [shown]),
-    ...(a === undefined || b === undefined ? [] : [`${a} against ${b}`]),
-    `repeat ${repeat + 1}`,
-    ...(swapped ? ["swapped"] : []),
-    ...(round === undefined ? [] : [`round ${round}`]),
-    ...(judge === undefined ? [] : [`judge ${judge + 1}`]),
-  ].filter((word) => word !== undefined).join(", ").replace(/:, /, ": ");
-}
-
-function compareLabels(x: CallLabel, y: CallLabel): number {
-  const text = (a = "", b = ""): number => a < b ? -1 : a > b ? 1 : 0;
-  const number = (a = -1, b = -1): number => a - b;
-  return text(x.part, y.part) || number(x.round, y.round) || number(x.a, y.a) || number(x.b, y.b) ||
-    number(x.steps?.[0], y.steps?.[0]) || number(x.repeat, y.repeat) || text(x.criterion, y.criterion) ||
-    number(x.judge, y.judge);
-}
-
-/** A copy in which no string holds a secret. */
-export function withoutSecrets<T>(value: T, takeOut: (text: string) => string): T {
+/** A copy in which no string holds a secret or is longer than `most` characters (head and tail are kept). */
+export function withoutSecrets<T>(value: T, takeOut: (text: string) => string, most = Infinity): T {
   const copy = (part: unknown): unknown => {
-    if (typeof part === "string") return takeOut(part);
+    if (typeof part === "string") return captureText(part, most, takeOut);
     if (typeof part !== "object" || part === null) return part;
     if (Array.isArray(part)) return part.map(copy);
     return Object.fromEntries(Object.entries(part).map(([name, field]) => [name, copy(field)]));
