@@ -7,6 +7,8 @@ import type { DecisionRecord } from "../verifier/decisions.ts";
 import type { DecisionPage } from "../verifier/decisions_store.ts";
 import type { Replay } from "../verifier/replay.ts";
 import type { StatisticGrouping, Statistics } from "../verifier/statistics.ts";
+import type { SessionResult } from "../verifier/session_requests.ts";
+import type { TrackerResult, TrackerUpdateResult } from "../verifier/tracker_requests.ts";
 import type { JudgeProbe } from "../verifier/probe.ts";
 import type { ProfileInfo } from "../verifier/judges/judge.ts";
 import type {
@@ -30,6 +32,21 @@ export interface StatusInfo {
   readonly usage?: Usage;
 }
 
+/** Runs that are followed step by step. */
+export interface TrackerBackend {
+  start(
+    request: unknown,
+    signal: AbortSignal,
+  ): Promise<{ readonly id: string; readonly warnings: readonly string[] }>;
+  update(
+    id: string,
+    request: unknown,
+    options: CallOptions & { readonly idempotencyKey?: string },
+  ): Promise<TrackerUpdateResult | PlanResult>;
+  read(id: string, signal: AbortSignal): Promise<TrackerResult>;
+  delete(id: string, signal: AbortSignal): Promise<void>;
+}
+
 /** Requests are plain objects as on the wire; they are checked on the other side of this interface, once. */
 export interface Backend {
   /** For messages: `this process` or the server's URL. */
@@ -37,6 +54,8 @@ export interface Backend {
   compare(request: unknown, options: CallOptions): Promise<CompareResult | PlanResult>;
   select(request: unknown, options: CallOptions): Promise<SelectResult | PlanResult>;
   track(request: unknown, options: CallOptions): Promise<TrackResult | PlanResult>;
+  session(request: unknown, options: CallOptions): Promise<SessionResult | PlanResult>;
+  readonly trackers: TrackerBackend;
   status(signal: AbortSignal): Promise<StatusInfo>;
   probe(judge: string | undefined, signal: AbortSignal): Promise<readonly JudgeProbe[]>;
   /** One page of decisions, newest first. */

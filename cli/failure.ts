@@ -18,6 +18,8 @@ const USAGE: ReadonlySet<ErrorCode> = new Set([
   "invalid_json",
   "invalid_request",
   "not_found",
+  "length_conflict",
+  "idempotency_conflict",
   "not_replayable",
   "forbidden",
   "body_too_large",
@@ -32,9 +34,13 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^\/judge\/([a-z]+)$/, "--$1"],
   [/^\/groundTruthNote$/, "--note"],
   [/^\/deadlineMs$/, "--deadline"],
+  [/^\/expectedLength$/, "--expected-length"],
+  [/^\/promptCharacters$/, "--prompt-characters"],
+  [/^\/maxCharacters$/, "--max-characters"],
+  [/^\/Idempotency-Key$/, "--key"],
   [/^\/(criteria|judge|images)(?:\/.*)?$/, "--$1"],
   [
-    /^\/(task|context|repeats|channel|seed|cache|mode|pivots|prior|checkpoints|from|to|group|verb|limit)(?:\/\d+)?$/,
+    /^\/(task|context|repeats|channel|seed|cache|mode|pivots|prior|checkpoints|threshold|retry|step|causal|from|to|group|verb|limit)(?:\/\d+)?$/,
     "--$1",
   ],
 ];

@@ -9,6 +9,7 @@ import { MAXIMUM_CANDIDATES } from "../verifier/requests.ts";
 import type { TrajectoryInput } from "../verifier/types.ts";
 import { type Io, UsageError } from "./io.ts";
 import { escapeText, fit, oneLine } from "./text.ts";
+import { isZstd, unpackZstd } from "./zstd.ts";
 
 /** Largest file that is read: the server's default body limit, and far beyond what a judge can be shown. */
 export const MAXIMUM_FILE_BYTES = 64 * 1024 * 1024;
@@ -52,11 +53,19 @@ export async function readInputs(paths: readonly string[], io: Io): Promise<Inpu
   const inputs: Input[] = [];
   for (const file of files) {
     const bytes = file === "-" ? await io.readStdin(MAXIMUM_FILE_BYTES) : await readFile(file);
-    const transcript = readTranscript(bytes, file === "-" ? "standard input" : file);
+    const transcript = readTranscript(unpack(bytes, file, notes), file === "-" ? "standard input" : file);
     for (const warning of transcript.warnings) notes.push(`${file}: ${warning}`);
     inputs.push(toInput(file, transcript));
   }
   return { inputs: distinct(inputs), notes };
+}
+
+/** A file's bytes, unpacked where they are compressed. */
+function unpack(bytes: Uint8Array, file: string, notes: string[]): Uint8Array {
+  if (!isZstd(bytes)) return bytes;
+  const unpacked = unpackZstd(bytes, file);
+  if (unpacked.torn !== null) notes.push(`${file}: ${unpacked.torn}`);
+  return unpacked.bytes;
 }
 
 function toInput(file: string, transcript: Transcript): Input {

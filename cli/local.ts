@@ -22,7 +22,11 @@ import {
   trackRequestSchema,
 } from "../verifier/requests.ts";
 import { select } from "../verifier/select.ts";
+import { session } from "../verifier/session.ts";
+import { sessionRequestSchema } from "../verifier/session_requests.ts";
 import { track } from "../verifier/track.ts";
+import { deleteTracker, readTracker, startTracker, updateTracker } from "../verifier/tracker.ts";
+import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker_requests.ts";
 import type { Backend } from "./backend.ts";
 import type { Io } from "./io.ts";
 
@@ -53,6 +57,15 @@ export async function localBackend(options: LocalOptions, io: Io): Promise<Backe
     select: async (request, call) =>
       await select(environment, parseRequest(selectRequestSchema, request), call),
     track: async (request, call) => await track(environment, parseRequest(trackRequestSchema, request), call),
+    session: async (request, call) =>
+      await session(environment, parseRequest(sessionRequestSchema, request), call),
+    trackers: {
+      start: async (request) => await startTracker(environment, parseRequest(trackerStartSchema, request)),
+      update: async (id, request, call) =>
+        await updateTracker(environment, id, parseRequest(trackerUpdateSchema, request), call),
+      read: (id) => readTracker(environment, id),
+      delete: (id) => deleteTracker(environment, id),
+    },
     status: () =>
       Promise.resolve({
         coreVersion: coreVersion(),

@@ -17,6 +17,8 @@ import type { DecisionRecord } from "../verifier/decisions.ts";
 import type { DecisionPage } from "../verifier/decisions_store.ts";
 import type { Replay } from "../verifier/replay.ts";
 import { readAllStatistics, type Statistics } from "../verifier/statistics.ts";
+import type { SessionResult } from "../verifier/session_requests.ts";
+import type { TrackerResult, TrackerUpdateResult } from "../verifier/tracker_requests.ts";
 import type { Backend, StatusInfo } from "./backend.ts";
 import { ServerError, UsageError } from "./io.ts";
 import { escapeText } from "./text.ts";
@@ -72,7 +74,12 @@ export function remoteBackend(url: string, token: string | undefined, idempotenc
       );
     }
   };
-  const verb = async <T>(path: string, request: unknown, options: CallOptions): Promise<T> => {
+  const verb = async <T>(
+    path: string,
+    request: unknown,
+    options: CallOptions,
+    key: string | undefined = idempotencyKey,
+  ): Promise<T> => {
     const signal = options.signal ?? new AbortController().signal;
     const response = await send(path, {
       method: "POST",
@@ -80,7 +87,7 @@ export function remoteBackend(url: string, token: string | undefined, idempotenc
       headers: {
         "content-type": "application/json",
         accept: "text/event-stream",
-        ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+        ...(key === undefined ? {} : { "idempotency-key": key }),
       },
     }, signal);
     if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
@@ -93,6 +100,22 @@ export function remoteBackend(url: string, token: string | undefined, idempotenc
     compare: (request, options) => verb<CompareResult | PlanResult>("/v1/compare", request, options),
     select: (request, options) => verb<SelectResult | PlanResult>("/v1/select", request, options),
     track: (request, options) => verb<TrackResult | PlanResult>("/v1/track", request, options),
+    session: (request, options) => verb<SessionResult | PlanResult>("/v1/session", request, options),
+    trackers: {
+      start: (request, signal) => json<{ id: string; warnings: string[] }>("/v1/trackers", signal, request),
+      update: (id, request, options) =>
+        verb<TrackerUpdateResult | PlanResult>(
+          `/v1/trackers/${encodeURIComponent(id)}/steps`,
+          request,
+          options,
+          options.idempotencyKey,
+        ),
+      read: (id, signal) => json<TrackerResult>(`/v1/trackers/${encodeURIComponent(id)}`, signal),
+      delete: async (id, signal) => {
+        const response = await send(`/v1/trackers/${encodeURIComponent(id)}`, { method: "DELETE" }, signal);
+        await response.body?.cancel();
+      },
+    },
     status: (signal) => json<StatusInfo>("/v1/status", signal),
     probe: async (judge, signal) => {
       const body = judge === undefined ? {} : { judge };

@@ -17,11 +17,13 @@ import { type Arguments, readArguments } from "./options.ts";
 import { probeCommand } from "./probe.ts";
 import { remoteBackend } from "./remote.ts";
 import { selectCommand } from "./select.ts";
+import { sessionCommand } from "./session.ts";
 import { serveCommand } from "./serve.ts";
 import { statisticsCommand } from "./statistics.ts";
 import { statusCommand } from "./status.ts";
 import { makeStyle } from "./style.ts";
 import { escapeLines, escapeText } from "./text.ts";
+import { trackerCommand } from "./tracker.ts";
 import { trackCommand } from "./track.ts";
 import { versionCommand } from "./version.ts";
 
@@ -30,6 +32,8 @@ export const COMMANDS: readonly Command[] = [
   compareCommand,
   selectCommand,
   trackCommand,
+  trackerCommand,
+  sessionCommand,
   criteriaCommand,
   decisionsCommand,
   statisticsCommand,
@@ -40,7 +44,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Named by the project's plan, not built yet. */
-const LATER = ["session", "best-of-n", "gate", "tracker", "bench", "eval"];
+const LATER = ["best-of-n", "gate", "bench", "eval"];
 
 /** The list of commands. */
 export function overview(): string {
@@ -56,8 +60,8 @@ Try it (no key and no network needed):
   deno task assay select examples/csv-summary
   deno task assay track examples/progress/roman.json
 
-Every command has --help. Exit status: 0 fine, 2 wrong usage or input, 3 judge
-or server failed, 130 interrupted.
+Every command has --help. Exit status: 0 fine, 1 not accepted, 2 wrong usage or
+input, 3 judge or server failed, 130 interrupted.
 `;
 }
 

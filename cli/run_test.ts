@@ -371,7 +371,7 @@ Deno.test("bad input is one clear line on standard error and exit status 2", asy
       ["a folder of tasks", ["select", example("")], "subfolders, which are not searched"],
       ["an empty file", ["track", at("empty.json")], "empty.json: the file is empty"],
       ["bytes that are no UTF-8", ["track", at("latin1.txt")], "latin1.txt:1:2: the file isn't UTF-8"],
-      ["a session log", ["track", at("session.jsonl")], "DeepSeek Harness session log"],
+      ["an empty session log", ["track", at("session.jsonl")], "no message of the agent"],
       ["no task", ["track", at("text.txt")], "no task text in"],
       ["mixed tasks", ["select", checked, join(example("log-errors"), "by-field.json")], "different tasks"],
       ["one side", ["compare", checked], "exactly two trajectories, and got 1"],

@@ -56,7 +56,13 @@ export function widest(text: string): number {
 
 /** A backend whose verbs answer with what they are given, and that keeps the requests. */
 export function fakeBackend(
-  results: { compare?: unknown; select?: unknown; track?: unknown },
+  results: {
+    compare?: unknown;
+    select?: unknown;
+    track?: unknown;
+    session?: unknown;
+    trackers?: { start?: unknown; update?: unknown; read?: unknown };
+  },
 ): { readonly open: OpenBackend; readonly requests: Record<string, unknown>[]; closed: number } {
   const requests: Record<string, unknown>[] = [];
   const state = { requests, closed: 0, open: (() => Promise.resolve(backend)) as OpenBackend };
@@ -70,6 +76,13 @@ export function fakeBackend(
     compare: answer(results.compare),
     select: answer(results.select),
     track: answer(results.track),
+    session: answer(results.session),
+    trackers: {
+      start: answer(results.trackers?.start),
+      update: (id, request) => answer(results.trackers?.update)({ id, ...request as object }),
+      read: answer(results.trackers?.read),
+      delete: (id) => answer(undefined)(id),
+    },
     status: no,
     probe: no,
     decisions: no,

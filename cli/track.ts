@@ -77,7 +77,7 @@ ${optionHelp(OPTIONS)}
 };
 
 /** `1,3,5` as numbers; whether they are steps is checked with the request. */
-function readCheckpoints(text: string): readonly number[] {
+export function readCheckpoints(text: string): readonly number[] {
   return text.split(",").map((part) => {
     const value = Number(part);
     if (part.trim() === "" || Number.isNaN(value)) {
@@ -110,6 +110,22 @@ export function trackLines(
     `${style.dim("Run  ")}  ${fit(escapeText(input.id), columns - 7 - suffix.length, "middle")}${suffix}`,
     "",
   ];
+  lines.push(...curveLines(result, print));
+  const missing = result.curve.reduce((sum, { unscored }) => sum + unscored, 0);
+  const total = result.curve.reduce((sum, { scored, unscored }) => sum + scored + unscored, 0);
+  const text = missing === 0
+    ? null
+    : `${missing} of ${plural(total, "score")} missing and left out of all means`;
+  return [...lines, ...footLines(result, text, notes, print)];
+}
+
+/** The curve as a table with bars, its end and what the numbers mean. */
+export function curveLines(
+  result: Pick<TrackResult, "curve" | "final" | "advice" | "causal">,
+  print: Print,
+): readonly string[] {
+  const { style, columns } = print;
+  const lines: string[] = [];
   const room = Math.max(10, columns - 30);
   const bar = (score: number | null) =>
     score === null ? "" : "█".repeat(Math.max(0, Math.round(score * room)));
@@ -143,10 +159,5 @@ export function trackLines(
       )),
     );
   }
-  const missing = result.curve.reduce((sum, { unscored }) => sum + unscored, 0);
-  const total = result.curve.reduce((sum, { scored, unscored }) => sum + scored + unscored, 0);
-  const text = missing === 0
-    ? null
-    : `${missing} of ${plural(total, "score")} missing and left out of all means`;
-  return [...lines, ...footLines(result, text, notes, print)];
+  return lines;
 }

@@ -11,7 +11,7 @@
  */
 import type { ChatMessage } from "../verifier/types.ts";
 import { type CallDraft, foldSession, type NodeDraft } from "./dsh_session_fold.ts";
-import { type BadLine, readSessionRows } from "./dsh_session_rows.ts";
+import { type BadLine, isSessionHeader, readSessionRows } from "./dsh_session_rows.ts";
 
 /** What is counted while a log is read. */
 export interface SessionCounts {
@@ -58,6 +58,19 @@ export interface SessionRange {
   readonly from?: number;
   /** The log is read as if it ended here. */
   readonly to?: number;
+}
+
+/** Whether a text starts like a session log, of whatever format. */
+export function isSessionLog(text: string): boolean {
+  const start = text.trimStart();
+  const end = start.indexOf("\n");
+  const first = end === -1 ? start : start.slice(0, end);
+  if (!first.startsWith("{") || first.length > 1_000_000) return false;
+  try {
+    return isSessionHeader(JSON.parse(first));
+  } catch {
+    return false;
+  }
 }
 
 /**

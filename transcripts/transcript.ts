@@ -7,10 +7,12 @@
  *
  * @module
  */
-import type { TrajectoryInput } from "../verifier/types.ts";
+import type { ChatMessage, TrajectoryInput } from "../verifier/types.ts";
 import { looksLikeAtif, readAtif } from "./atif.ts";
 import { decodeText } from "./bytes.ts";
 import { looksLikeMessages, readChat } from "./chat.ts";
+import { readSessionLog } from "./dsh_session.ts";
+import { isSessionHeader } from "./dsh_session_rows.ts";
 import { TranscriptError } from "./error.ts";
 import { parseJson } from "./json.ts";
 import { isRecord, jsonKind, type Source } from "./source.ts";
@@ -18,7 +20,7 @@ import { isRecord, jsonKind, type Source } from "./source.ts";
 export { TranscriptError } from "./error.ts";
 
 /** `assay` is a trajectory as the HTTP API takes it: `{ "text" }` or `{ "steps": [text, …] }`. */
-export type TranscriptFormat = "atif" | "chat" | "assay" | "text";
+export type TranscriptFormat = "atif" | "chat" | "assay" | "dsh" | "text";
 
 /** What a file says. */
 export interface Transcript {
@@ -38,7 +40,7 @@ export interface Transcript {
 }
 
 /**
- * Reads a Terminal-Bench or ATIF run, a chat transcript (OpenAI or Anthropic messages, as JSON or JSON Lines), a
+ * Reads a Terminal-Bench or ATIF run, a DeepSeek Harness session log, a chat transcript (OpenAI or Anthropic messages, as JSON or JSON Lines), a
  * trajectory as the HTTP API takes it, or plain text.
  * @param file name for messages, for example the path; a `.json` or `.jsonl` ending forbids the reading as plain text
  * @throws {TranscriptError} and nothing else, for any bytes
@@ -61,7 +63,7 @@ function readDecoded(text: string, file: string): Transcript {
   const warnings: string[] = [];
   const lines = jsonLines(text);
   if (lines !== null) {
-    if (isSessionHeader(lines.first)) refuseSessionLog(lines.first, file);
+    if (isSessionHeader(lines.first)) return readSession(text, file);
     // A structured log of some program is plain text to us, unless its name or its records say otherwise.
     if (!named && !isRecordOfOurs(lines.first)) return plain(text);
     const records = lines.parse(file).map((record) => wellFormed(record, text, warnings));
@@ -84,7 +86,7 @@ function readDecoded(text: string, file: string): Transcript {
     }
   }
   const value = wellFormed(parseJson(text, file), text, warnings);
-  if (isSessionHeader(value)) refuseSessionLog(value, file);
+  if (isSessionHeader(value)) return readSession(text, file);
   return readValue(value, { file, pointer: "", warnings, lines: false });
 }
 
@@ -234,16 +236,22 @@ function isTrajectoryRecord(record: Readonly<Record<string, unknown>>): boolean 
     (Array.isArray(record.messages) || Array.isArray(record.steps) || record.trajectory !== undefined);
 }
 
-function isSessionHeader(value: unknown): value is Readonly<Record<string, unknown>> {
-  return isRecord(value) && value.type === "session" && typeof value.version === "number";
-}
-
-function refuseSessionLog(header: Readonly<Record<string, unknown>>, file: string): never {
-  throw new TranscriptError(
-    file,
-    `this is a DeepSeek Harness session log (format v${header.version}); reading those comes with the ` +
-      "`session` command, which this version doesn't have yet",
-  );
+/** A session log as the trajectory of its agent. */
+function readSession(text: string, file: string): Transcript {
+  const log = readSessionLog(text, file);
+  if (!log.messages.some(({ role }) => role === "assistant")) {
+    throw new TranscriptError(file, "the session has no message of the agent: there is nothing to judge");
+  }
+  const warnings = [...log.warnings];
+  const messages = wellFormed(log.messages, text, warnings) as readonly ChatMessage[];
+  // The verifier takes the first message of the user for the task and drops it, so one has to stand there.
+  const first = messages[0]?.role === "user" ? [{ role: "user", content: log.task ?? "" }] : [];
+  return assemble({
+    trajectory: { messages: [...first, ...messages] },
+    format: "dsh",
+    task: log.task?.toWellFormed() ?? null,
+    record: { id: log.id },
+  }, { file, pointer: "", warnings, lines: true });
 }
 
 /**

@@ -292,15 +292,15 @@ Deno.test("readTranscript() refuses with the file's name, the place and what it 
     ["a line without role", '{"role":"user"}\n{"a":1}', 'message 2 must have a "role"', "run.jsonl"],
     ["several runs", '{"messages":[]}\n{"messages":[]}', "holds 2 trajectories", "run.jsonl"],
     [
-      "a session log",
+      "a session log without work",
       '{"type":"session","version":4,"id":"s"}\n{"type":"turn/start","seq":0}',
-      "DeepSeek Harness session log (format v4)",
+      "no message of the agent",
       "s.jsonl",
     ],
     [
-      "a session log by content alone",
-      '{"type":"session","version":0,"id":"s"}\n{"x":1}',
-      "comes with the `session` command",
+      "a session log of a newer format, by content alone",
+      '{"type":"session","version":9,"id":"s"}\n{"x":1}',
+      "session logs of format 9 are not known here",
       "-",
     ],
     [
@@ -388,4 +388,28 @@ Deno.test("readTranscript() throws nothing but its documented error, for any byt
       },
     ),
   );
+});
+
+Deno.test("readTranscript() reads a session log as the trajectory of its agent, with its task and its id", () => {
+  const log = [
+    { type: "session", version: 4, id: "ses-7" },
+    {
+      type: "user/message",
+      data: { content: [{ type: "text", text: "Fix it." }], source: { kind: "user" } },
+    },
+    {
+      type: "user/message",
+      data: { content: [{ type: "text", text: "Quickly." }], source: { kind: "user" } },
+    },
+    { type: "assistant/message", data: { message: { content: [{ type: "text", text: "Done \ud800." }] } } },
+    { type: "newer/thing" },
+  ].map((line) => JSON.stringify(line)).join("\n");
+  const { id, task, format, trajectory, warnings } = readTranscript(encode(log), "s.jsonl");
+  assertEquals([id, task, format], ["ses-7", "Fix it.", "dsh"]);
+  assertEquals(trajectory.messages, [
+    { role: "user", content: "Fix it." },
+    { role: "user", content: "Quickly." },
+    { role: "assistant", content: "Done \ufffd." },
+  ]);
+  assertStringIncludes(warnings.join(), "newer/thing");
 });
