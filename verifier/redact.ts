@@ -13,24 +13,27 @@ const NAME =
   "(?:[a-z0-9_-]{0,40}?(?:api[_-]?key|apikey|access[_-]?key|private[_-]?key|secret(?:[_-]?key)?|client[_-]?secret|" +
   "passw(?:or)?d|passphrase|(?:access|refresh|auth|id|bearer|session|api)[_-]?token)|token|authorization|pwd)";
 
+/** In text that was written as JSON the character before a word may be a line end's escape: `\nghp_…`. */
+const ESCAPE = "\\\\[bfnrt]";
 const JSON_FIELD = new RegExp(
   `(\\\\?["']${NAME}\\\\?["']\\s{0,8}:\\s{0,8}\\\\?["'])([^"'\\\\\\r\\n]{1,8192})`,
   "gi",
 );
 const ASSIGNMENT = new RegExp(
-  `((?:^|[^a-z0-9_-])${NAME}\\s{0,4}=\\s{0,4})("[^"\\r\\n]{1,8192}"|'[^'\\r\\n]{1,8192}'|[^\\s&"',;\\\\]{1,8192})`,
+  `((?:^|[^a-z0-9_-]|${ESCAPE})${NAME}\\s{0,4}=\\s{0,4})("[^"\\r\\n]{1,8192}"|'[^'\\r\\n]{1,8192}'|[^\\s&"',;\\\\]{1,8192})`,
   "gim",
 );
 const LABEL = new RegExp(
-  `((?:^|[^a-z0-9_-])(?!token)${NAME}:\\s{0,4})("[^"\\r\\n]{1,8192}"|'[^'\\r\\n]{1,8192}'|(?:(?:bearer|basic|token|digest)\\s{1,4})?[^\\s"',;\\\\]{1,8192})`,
+  `((?:^|[^a-z0-9_-]|${ESCAPE})(?!token)${NAME}:\\s{0,4})("[^"\\r\\n]{1,8192}"|'[^'\\r\\n]{1,8192}'|(?:(?:bearer|basic|token|digest)\\s{1,4})?[^\\s"',;\\\\]{1,8192})`,
   "gim",
 );
-const COOKIE = /((?:^|[^a-z0-9-])(?:set-)?cookie2?["']?\s{0,4}:\s{0,4})([^\r\n]{1,16384})/gim;
-const SCHEME = /(^|[^a-z0-9])(bearer|basic)(\s{1,8})([A-Za-z0-9+/._~=-]{4,8192})/gim;
+const COOKIE =
+  /((?:^|[^a-z0-9-]|\\[bfnrt])(?:set-)?cookie2?["']?\s{0,4}:\s{0,4})((?:(?!\\[nr])[^\r\n]){1,16384})/gim;
+const SCHEME = /(^|[^a-z0-9]|\\[bfnrt])(bearer|basic)(\s{1,8})([A-Za-z0-9+/._~=-]{4,8192})/gim;
 const USER_INFO = /:\/\/[^\s/@"'<>]{1,2048}@/g;
 const QUERY_KEY = /([?&](?:key|sig|signature|token|auth|code)=)[^\s&"'#]{1,8192}/gi;
 const KNOWN_KEYS = new RegExp(
-  "(^|[^A-Za-z0-9])(" + [
+  `(^|[^A-Za-z0-9]|${ESCAPE})(` + [
     "(?:sk|pk|rk)[-_][A-Za-z0-9*_-]{8,512}",
     "gh[pousr]_[A-Za-z0-9]{16,256}",
     "github_pat_[A-Za-z0-9_]{16,256}",

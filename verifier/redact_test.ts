@@ -131,3 +131,21 @@ Deno.test("redact() gets through a megabyte of the pieces that quadratic pattern
     assert(redact(text).length > 0);
   }
 });
+
+Deno.test("redact() finds secrets behind line ends that are written as escapes", () => {
+  const lines = [
+    "ghp_Planted0Personal1Access2Token3Abc",
+    "AKIAPLANTED0KEY1ABCD",
+    "API_KEY=planted-key-7",
+    "password: planted-word-8",
+    "Cookie: session=planted-cookie",
+    "Bearer planted.9f8e7d",
+    "the end",
+  ];
+  for (const text of [JSON.stringify(lines.join("\n")), JSON.stringify(JSON.stringify(lines.join("\t")))]) {
+    const clean = redact(text);
+    assertEquals(/planted|Planted|PLANTED/.test(clean.replaceAll("[redacted]", "")), false, clean);
+  }
+  const kept = redact(JSON.stringify("Cookie: a=b\nnext line"));
+  assertEquals(kept, '"Cookie: [redacted]\\nnext line"');
+});
