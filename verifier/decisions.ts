@@ -180,7 +180,7 @@ export class Recording {
         holding.map(({ name, call, texts }) => ({
           label: name,
           channel: channelOf(call.scores) ?? "",
-          prompt: texts!.prompt.join(""),
+          prompt: texts!.prompt,
           output: texts!.output ?? "",
         })),
         takeOut,
@@ -343,7 +343,7 @@ function channelOf(scores: readonly Score[]): Channel | null {
 /** A copy in which no string holds a secret or is longer than `most` characters (head and tail are kept). */
 export function withoutSecrets<T>(value: T, takeOut: (text: string) => string, most = Infinity): T {
   const copy = (part: unknown): unknown => {
-    if (typeof part === "string") return captureText(part, most, takeOut);
+    if (typeof part === "string") return captureText([part], most, takeOut);
     if (typeof part !== "object" || part === null) return part;
     if (Array.isArray(part)) return part.map(copy);
     return Object.fromEntries(Object.entries(part).map(([name, field]) => [name, copy(field)]));

@@ -19,13 +19,14 @@ const SHORTEST_OUTPUT = 256;
 /** Below this a text is cut at its end, as a mark in the middle would take too much of it. */
 const SHORTEST_WITH_TAIL = 256;
 /** Beside what is kept, so much is redacted on each side of a cut: more than any secret with a bounded length. */
-const REDACTION_MARGIN = 40_000;
+const REDACTION_MARGIN = 28_000;
 
 /** One call's texts. */
 export interface CallTexts {
   readonly label: string;
   readonly channel: string;
-  readonly prompt: string;
+  /** In parts that no secret spans, the longest first: what many calls share is redacted once. */
+  readonly prompt: readonly string[];
   readonly output: string;
 }
 
@@ -48,6 +49,7 @@ export function boundCallTexts(
   redact: (text: string) => string = (text) => text,
 ): readonly BoundCallTexts[] {
   const kept = evenSpread(calls.length, MAXIMUM_CALL_TEXTS);
+  const takeOut = remembering(redact);
   const fixed = (index: number): number =>
     Math.min(LONGEST_LABEL, calls[index]!.label.length) +
     Math.min(LONGEST_CHANNEL, calls[index]!.channel.length);
@@ -64,8 +66,8 @@ export function boundCallTexts(
   const bound: BoundCallTexts[] = [];
   let total = 0;
   for (const index of kept) {
-    const prompt = captureText(calls[index]!.prompt, longestPrompt, redact);
-    const output = captureText(calls[index]!.output, longestOutput, redact);
+    const prompt = captureText(calls[index]!.prompt, longestPrompt, takeOut);
+    const output = captureText([calls[index]!.output], longestOutput, takeOut);
     total += fixed(index) + prompt.length + output.length;
     // Only absurdly long labels come here.
     if (total > MAXIMUM_DECISION_CHARACTERS) break;
@@ -80,22 +82,40 @@ export function evenSpread(count: number, most: number): readonly number[] {
   return Array.from({ length: most }, (_, i) => Math.round(i * (count - 1) / (most - 1)));
 }
 
+/** The same function, which answers a text that it has seen from memory. */
+function remembering(redact: (text: string) => string): (text: string) => string {
+  const seen = new Map<string, string>();
+  return (text) => {
+    let result = seen.get(text);
+    if (result === undefined) seen.set(text, result = redact(text));
+    return result;
+  };
+}
+
 /**
  * At most `most` characters of a text after redaction: its head and its tail, with the number of characters that were
  * left out between them. Of a very long text only what is near the ends is redacted.
+ *
+ * @param parts the text in parts that no secret spans
  */
-export function captureText(text: string, most: number, redact: (text: string) => string): string {
+export function captureText(
+  parts: readonly string[],
+  most: number,
+  redact: (text: string) => string,
+): string {
+  const [first = "", ...rest] = parts;
   const window = most + REDACTION_MARGIN;
   // A block of PEM has no bounded length: where one begins, the whole text is looked at.
-  if (text.length > 2 * window && !text.includes("-----BEGIN ")) {
-    const head = redact(text.slice(0, window));
-    const tail = redact(text.slice(-window));
+  if (first.length > 2 * window && !first.includes("-----BEGIN ")) {
+    const head = redact(first.slice(0, window));
+    const end = redact(first.slice(-window));
     // So many secrets that what is kept would reach the cut, where half a secret may stand unrecognised.
-    if (Math.min(head.length, tail.length) > window - REDACTION_MARGIN / 2) {
-      return joinEnds(head, tail, head.length + text.length - 2 * window + tail.length, most);
+    if (Math.min(head.length, end.length) > window - REDACTION_MARGIN / 2) {
+      const tail = end + rest.map((part) => redact(part)).join("");
+      return joinEnds(head, tail, head.length + first.length - 2 * window + tail.length, most);
     }
   }
-  return boundCaptureText(redact(text), most);
+  return boundCaptureText(parts.map((part) => redact(part)).join(""), most);
 }
 
 /**

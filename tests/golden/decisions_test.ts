@@ -42,7 +42,7 @@ Deno.test({
       const calls = Array.from({ length: input.count }, (_, i) => ({
         label: labelOf(i),
         channel: CHANNEL,
-        prompt: "H" + "p".repeat(Math.max(0, input.prompt_len - 2)) + "T",
+        prompt: ["H" + "p".repeat(Math.max(0, input.prompt_len - 2)) + "T"],
         output: "H" + "o".repeat(Math.max(0, input.output_len - 2)) + "T",
       }));
       const kept = boundCallTexts(calls);
@@ -75,7 +75,7 @@ Deno.test({
     const [kept] = boundCallTexts([{
       label: "l",
       channel: CHANNEL,
-      prompt: "Authorization: Bearer abcdefgh12345678 rest",
+      prompt: ["Authorization: Bearer abcdefgh12345678 rest"],
       output: "sk-abcdefghij sk-1234567890x",
     }], redact);
     assertEquals(kept?.prompt.toLowerCase(), result.prompt.toLowerCase());
