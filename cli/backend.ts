@@ -7,6 +7,8 @@ import type { DecisionRecord } from "../verifier/decisions.ts";
 import type { DecisionPage } from "../verifier/decisions_store.ts";
 import type { Replay } from "../verifier/replay.ts";
 import type { StatisticGrouping, Statistics } from "../verifier/statistics.ts";
+import type { BestOfNResult } from "../verifier/best_of_n_requests.ts";
+import type { GateResult } from "../verifier/gate_requests.ts";
 import type { SessionResult } from "../verifier/session_requests.ts";
 import type { TrackerResult, TrackerUpdateResult } from "../verifier/tracker_requests.ts";
 import type { JudgeProbe } from "../verifier/probe.ts";
@@ -55,6 +57,8 @@ export interface Backend {
   select(request: unknown, options: CallOptions): Promise<SelectResult | PlanResult>;
   track(request: unknown, options: CallOptions): Promise<TrackResult | PlanResult>;
   session(request: unknown, options: CallOptions): Promise<SessionResult | PlanResult>;
+  gate(request: unknown, options: CallOptions): Promise<GateResult | PlanResult>;
+  bestOfN(request: unknown, options: CallOptions): Promise<BestOfNResult | PlanResult>;
   readonly trackers: TrackerBackend;
   status(signal: AbortSignal): Promise<StatusInfo>;
   probe(judge: string | undefined, signal: AbortSignal): Promise<readonly JudgeProbe[]>;

@@ -37,6 +37,7 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^\/expectedLength$/, "--expected-length"],
   [/^\/promptCharacters$/, "--prompt-characters"],
   [/^\/maxCharacters$/, "--max-characters"],
+  [/^\/floors\/(.+)$/, "--floor $1"],
   [/^\/Idempotency-Key$/, "--key"],
   [/^\/(criteria|judge|images)(?:\/.*)?$/, "--$1"],
   [

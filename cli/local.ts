@@ -22,6 +22,10 @@ import {
   trackRequestSchema,
 } from "../verifier/requests.ts";
 import { select } from "../verifier/select.ts";
+import { bestOfN } from "../verifier/best_of_n.ts";
+import { bestOfNRequestSchema } from "../verifier/best_of_n_requests.ts";
+import { gate } from "../verifier/gate.ts";
+import { gateRequestSchema } from "../verifier/gate_requests.ts";
 import { session } from "../verifier/session.ts";
 import { sessionRequestSchema } from "../verifier/session_requests.ts";
 import { track } from "../verifier/track.ts";
@@ -57,6 +61,9 @@ export async function localBackend(options: LocalOptions, io: Io): Promise<Backe
     select: async (request, call) =>
       await select(environment, parseRequest(selectRequestSchema, request), call),
     track: async (request, call) => await track(environment, parseRequest(trackRequestSchema, request), call),
+    gate: async (request, call) => await gate(environment, parseRequest(gateRequestSchema, request), call),
+    bestOfN: async (request, call) =>
+      await bestOfN(environment, parseRequest(bestOfNRequestSchema, request), call),
     session: async (request, call) =>
       await session(environment, parseRequest(sessionRequestSchema, request), call),
     trackers: {

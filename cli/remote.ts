@@ -17,6 +17,8 @@ import type { DecisionRecord } from "../verifier/decisions.ts";
 import type { DecisionPage } from "../verifier/decisions_store.ts";
 import type { Replay } from "../verifier/replay.ts";
 import { readAllStatistics, type Statistics } from "../verifier/statistics.ts";
+import type { BestOfNResult } from "../verifier/best_of_n_requests.ts";
+import type { GateResult } from "../verifier/gate_requests.ts";
 import type { SessionResult } from "../verifier/session_requests.ts";
 import type { TrackerResult, TrackerUpdateResult } from "../verifier/tracker_requests.ts";
 import type { Backend, StatusInfo } from "./backend.ts";
@@ -100,6 +102,8 @@ export function remoteBackend(url: string, token: string | undefined, idempotenc
     compare: (request, options) => verb<CompareResult | PlanResult>("/v1/compare", request, options),
     select: (request, options) => verb<SelectResult | PlanResult>("/v1/select", request, options),
     track: (request, options) => verb<TrackResult | PlanResult>("/v1/track", request, options),
+    gate: (request, options) => verb<GateResult | PlanResult>("/v1/gate", request, options),
+    bestOfN: (request, options) => verb<BestOfNResult | PlanResult>("/v1/best-of-n", request, options),
     session: (request, options) => verb<SessionResult | PlanResult>("/v1/session", request, options),
     trackers: {
       start: (request, signal) => json<{ id: string; warnings: string[] }>("/v1/trackers", signal, request),

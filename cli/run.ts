@@ -6,11 +6,13 @@
 import { startFailure } from "../runtime/deno.ts";
 import { nearestName } from "../verifier/request_errors.ts";
 import type { Backend } from "./backend.ts";
+import { bestOfNCommand } from "./best_of_n.ts";
 import { type Command, NamedFailure, type OpenBackend } from "./command.ts";
 import { compareCommand } from "./compare.ts";
 import { criteriaCommand } from "./criteria.ts";
 import { decisionsCommand } from "./decisions.ts";
 import { describeFailure, EXIT, type Failure } from "./failure.ts";
+import { gateCommand } from "./gate.ts";
 import { type Io, UsageError } from "./io.ts";
 import { localBackend } from "./local.ts";
 import { type Arguments, readArguments } from "./options.ts";
@@ -34,6 +36,8 @@ export const COMMANDS: readonly Command[] = [
   trackCommand,
   trackerCommand,
   sessionCommand,
+  gateCommand,
+  bestOfNCommand,
   criteriaCommand,
   decisionsCommand,
   statisticsCommand,
@@ -44,7 +48,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Named by the project's plan, not built yet. */
-const LATER = ["best-of-n", "gate", "bench", "eval"];
+const LATER = ["bench", "eval"];
 
 /** The list of commands. */
 export function overview(): string {

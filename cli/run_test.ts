@@ -353,7 +353,7 @@ Deno.test("bad input is one clear line on standard error and exit status 2", asy
     const checked = join(CSV, "checked.json");
     const cases: [string, string[], string][] = [
       ["an unknown command", ["selct"], "there is no command selct: did you mean select?"],
-      ["a command of later", ["gate"], "the command gate comes with a later version"],
+      ["a command of later", ["bench"], "the command bench comes with a later version"],
       ["options first", ["--json", "select"], "the command comes first"],
       [
         "an unknown option",

@@ -61,6 +61,8 @@ export function fakeBackend(
     select?: unknown;
     track?: unknown;
     session?: unknown;
+    gate?: unknown;
+    bestOfN?: unknown;
     trackers?: { start?: unknown; update?: unknown; read?: unknown };
   },
 ): { readonly open: OpenBackend; readonly requests: Record<string, unknown>[]; closed: number } {
@@ -77,6 +79,8 @@ export function fakeBackend(
     select: answer(results.select),
     track: answer(results.track),
     session: answer(results.session),
+    gate: answer(results.gate),
+    bestOfN: answer(results.bestOfN),
     trackers: {
       start: answer(results.trackers?.start),
       update: (id, request) => answer(results.trackers?.update)({ id, ...request as object }),
