@@ -123,8 +123,9 @@ export function problemDocument(error: AssayError): ProblemDocument {
 }
 
 function cleanField({ path, message, value }: FieldError, clean: (text: string) => string): FieldError {
-  if (value === undefined || /\/api_?key$/i.test(path)) return { path, message: clean(message) };
-  return { path, message: clean(message), value: clean(value) };
+  // A field that isn't known has whatever name the caller gave it.
+  const cleaned = { path: clean(path), message: clean(message) };
+  return value === undefined || /\/api_?key$/i.test(path) ? cleaned : { ...cleaned, value: clean(value) };
 }
 
 /** The response of an error. `extra` members are added to the document, and `status` overrides the code's own. */
