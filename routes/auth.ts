@@ -95,7 +95,8 @@ function readBearer(headers: Headers): string {
  * browser on this machine call us, by its own name (Origin) or by a name rebound to 127.0.0.1 (Host).
  */
 function checkLocal(request: Request, connection: Connection): null {
-  const url = new URL(request.url);
+  // A Host header that no URL can hold names nobody.
+  const url = URL.canParse(request.url) ? new URL(request.url) : null;
   const host = request.headers.get("host");
   const origin = request.headers.get("origin");
   const forwarded = FORWARDING_HEADERS.flatMap((name) => (request.headers.get(name) ?? "").split(","))
@@ -104,7 +105,7 @@ function checkLocal(request: Request, connection: Connection): null {
     throw notLocal("it came from another machine");
   }
   if (!forwarded.every(isLoopbackAddress)) throw notLocal("a proxy forwarded it from another machine");
-  if (!isLoopbackHost(url.hostname) || (host !== null && !isLoopbackHost(hostName(host)))) {
+  if (url === null || !isLoopbackHost(url.hostname) || (host !== null && !isLoopbackHost(hostName(host)))) {
     throw notLocal("its Host header does not name this machine");
   }
   if (origin !== null && originHost(origin) !== (host ?? url.host).toLowerCase()) {

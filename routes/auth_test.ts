@@ -96,6 +96,16 @@ Deno.test("without tokens a name rebound to this machine is refused", async () =
   assertEquals(await verdict([], { host: "[::1]:8787" }, { url: "http://[::1]:8787/" }), null);
 });
 
+Deno.test("without tokens a Host header that no URL can hold is refused, and is no failure of the server", async () => {
+  // Deno passes it on in a `url` that can't be parsed.
+  const request = { url: "http://a b c @@:::/v1/status", headers: new Headers({ host: "a b c @@:::" }) };
+  const error = await assertRejects(
+    async () => await createGatekeeper([])(request as Request, { remoteAddress: "127.0.0.1" }),
+    HttpError,
+  );
+  assertEquals(error.status, 403);
+});
+
 Deno.test("without tokens a page of another origin is refused", async () => {
   const host = "127.0.0.1:8787";
   assertEquals(await verdict([], { host, origin: "http://127.0.0.1:8787" }), null);

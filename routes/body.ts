@@ -37,7 +37,9 @@ export async function readBytes(request: Request, limitBytes: number): Promise<U
   try {
     if (announced > limitBytes) throw tooLarge(limitBytes);
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((cause) => {
+        throw brokenOff(total, cause);
+      });
       if (done) break;
       total += value.byteLength;
       if (total > limitBytes) throw tooLarge(limitBytes);
@@ -94,6 +96,15 @@ function tooLarge(limitBytes: number): AssayError {
   );
 }
 
+/** Nobody may be left to read this, but it is the caller's connection that failed and not this server. */
+function brokenOff(bytes: number, cause: unknown): AssayError {
+  const message = `the body broke off after ${bytes} bytes`;
+  return new AssayError("invalid_json", `The connection failed: ${message}.`, {
+    errors: [{ path: "", message }],
+    cause,
+  });
+}
+
 /** Decodes while bytes arrive, so that a large body is held once as text and never once more as bytes. */
 async function readText(body: ReadableStream<Uint8Array> | null, limitBytes: number): Promise<string> {
   if (body === null) return "";
@@ -104,7 +115,9 @@ async function readText(body: ReadableStream<Uint8Array> | null, limitBytes: num
   let unfinished: Uint8Array = new Uint8Array(0);
   try {
     while (true) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((cause) => {
+        throw brokenOff(total, cause);
+      });
       if (done) break;
       const start = total - unfinished.length;
       total += value.byteLength;
