@@ -154,7 +154,7 @@ export function fieldErrors(
   const add = (path: readonly PropertyKey[], message: string, value: unknown): void => {
     total++;
     if (errors.length >= limit) return;
-    const secret = /key|token|secret|password/i.test(String(path.at(-1) ?? ""));
+    const secret = /key|token(?!s$)|secret|password/i.test(String(path.at(-1) ?? ""));
     const shown = value === undefined || secret ? {} : { value: showValue(shorten(value)) };
     errors.push({ path: jsonPointer(path), message, ...shown });
   };

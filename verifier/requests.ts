@@ -106,7 +106,7 @@ export const judgeChoice = z.union([
 const MAXIMUM_COUNT = Number.MAX_SAFE_INTEGER;
 
 const shared = {
-  task: z.string().refine((text) => text.trim() !== "", { error: "must not be blank" })
+  task: z.string().regex(/\S/, { error: "must not be blank" })
     .describe("What the agent was asked."),
   context: z.string().optional().describe("More that the judge may know; untrusted like the rest."),
   criteria: criteriaSchema.default("general").describe("The rubric, default general."),

@@ -148,6 +148,13 @@ Deno.test("parseRequest() refuses a blank task, repeated checkpoints and steps o
   );
 });
 
+Deno.test("parseRequest() shows a number of tokens, which is no secret", () => {
+  const of = (fields: Record<string, unknown>) =>
+    refusal(compareRequestSchema, { task: "t", a: "x", b: "y", ...fields }).errors[0]?.value;
+  assertEquals(of({ judge: { maxTokens: 0 } }), "0");
+  assertEquals(of({ budget: { tokens: -5 } }), "-5");
+});
+
 Deno.test("parseRequest() never shows a secret's value", () => {
   for (const judge of [{ apiKey: 12345678, profile: 7 }, { apiKeey: 12345678 }, { secret: 12345678 }]) {
     const found = refusal(compareRequestSchema, { ...compareBody, judge });

@@ -206,7 +206,7 @@ function readWeight(value: unknown, at: string): number {
 
 function check(criteria: readonly Criterion[]): void {
   if (criteria.length === 0) {
-    throw AssayError.field(PATH, "must have at least one criterion", criteria.length);
+    throw AssayError.field(PATH, "must have at least one criterion");
   }
   if (criteria.length > MAXIMUM_CRITERIA) {
     throw AssayError.field(PATH, `must have at most ${MAXIMUM_CRITERIA} criteria`, criteria.length);
