@@ -11,6 +11,7 @@ import { type Arguments, type OptionName } from "./options.ts";
 import { makeProgress } from "./progress.ts";
 import { planLines, type Print } from "./report.ts";
 import { makeStyle } from "./style.ts";
+import { checkSvg } from "./svg.ts";
 
 /** Opens the backend that the arguments name. */
 export type OpenBackend = (args: Arguments, io: Io) => Promise<Backend>;
@@ -66,6 +67,7 @@ export async function runVerb<Result>(
   files: Readonly<Record<string, string>>,
   verb: (backend: Backend, options: CallOptions) => Promise<Result>,
 ): Promise<Result> {
+  await checkSvg(args.text("svg"));
   const backend = await open(args, io);
   const drawn = io.errIsTerminal && !args.flag("quiet") && io.env("TERM") !== "dumb";
   const progress = makeProgress(drawn ? io.err : null);

@@ -59,7 +59,6 @@ ${optionHelp(OPTIONS)}
       printPlan(io, args, result);
       return EXIT.fine;
     }
-    await writeSvg(args.text("svg"), () => selectSvg(result, inputs));
     if (args.flag("json")) printJson(io, result);
     else {printLines(
         io,
@@ -68,6 +67,8 @@ ${optionHelp(OPTIONS)}
           names: Object.fromEntries(inputs.map(({ id }, i) => [`/candidates/${i}`, id])),
         }),
       );}
+    // Last: what was paid for must not be lost with a picture that can't be written.
+    await writeSvg(args.text("svg"), () => selectSvg(result, inputs));
     return EXIT.fine;
   },
 };

@@ -8,16 +8,34 @@ import { UsageError } from "./io.ts";
 import { number } from "./table.ts";
 import { escapeText, fit } from "./text.ts";
 
+/**
+ * Finds out whether a picture can be written, before anything is bought for it. Leaves the file system as it was.
+ * @throws {UsageError} when it can't be written
+ */
+export async function checkSvg(path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  try {
+    const isNew = await Deno.stat(path).then(() => false, () => true);
+    (await Deno.open(path, { write: true, create: true })).close();
+    if (isNew) await Deno.remove(path);
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
 /** Writes a picture if a file was named. @throws {UsageError} when it can't be written */
 export async function writeSvg(path: string | undefined, draw: () => string): Promise<void> {
   if (path === undefined) return;
   try {
     await Deno.writeTextFile(path, draw());
   } catch (error) {
-    throw new UsageError(
-      `cannot write ${escapeText(path)}: ${error instanceof Error ? error.message.split("\n", 1)[0] : error}`,
-    );
+    throw cannotWrite(path, error);
   }
+}
+
+function cannotWrite(path: string, error: unknown): UsageError {
+  const reason = error instanceof Error ? error.message.split("\n", 1)[0] : error;
+  return new UsageError(`cannot write ${escapeText(path)}: ${reason}`);
 }
 
 function xml(text: string): string {

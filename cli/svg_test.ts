@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { UsageError } from "./io.ts";
-import { barsSvg, curveSvg, writeSvg } from "./svg.ts";
+import { barsSvg, checkSvg, curveSvg, writeSvg } from "./svg.ts";
+import { fakeBackend, runCaptured, TRACK } from "./testing.ts";
 
 const point = (step: number, score: number | null, standardError: number | null = null) => (
   { step, score, standardError, scored: score === null ? 0 : 1, unscored: score === null ? 1 : 0 }
@@ -42,6 +43,31 @@ Deno.test("barsSvg() marks the pick and writes a dash where there is no value", 
   }]);
   assertEquals([svg.match(/class="best"/g)?.length, svg.match(/class="bar"/g)?.length], [1, 1]);
   assertStringIncludes(svg, ">–<");
+});
+
+Deno.test("a picture that can't be written is refused before anything is bought", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "assay-svg-" });
+  try {
+    const run = `${folder}/run.txt`;
+    await Deno.writeTextFile(run, "did it");
+    const { open, requests } = fakeBackend({ track: TRACK });
+    const track = async (picture: string) =>
+      await runCaptured(["track", run, "--task", "t", "--svg", picture], { open });
+    for (const picture of [`${folder}/no/such.svg`, folder]) {
+      const { status, err } = await track(picture);
+      assertEquals([status, requests.length], [2, 0], err);
+      assertStringIncludes(err, "cannot write");
+    }
+    await Deno.writeTextFile(`${folder}/kept.svg`, "kept");
+    await checkSvg(`${folder}/kept.svg`);
+    await checkSvg(`${folder}/new.svg`);
+    assertEquals(await Deno.readTextFile(`${folder}/kept.svg`), "kept");
+    assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name).sort(), ["kept.svg", "run.txt"]);
+    assertEquals((await track(`${folder}/best.svg`)).status, 0);
+    assertEquals(requests.length, 1);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
 
 Deno.test("writeSvg() names the file that can't be written", async () => {
