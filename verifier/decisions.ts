@@ -30,7 +30,7 @@ const MOST_HELD_TEXTS = 128;
 /** Characters of one text in a result, for example a steer text; the rubric is kept in full. */
 const LONGEST_RESULT_TEXT = 4000;
 /** How long an answer waits for its decision to be stored. */
-const STORE_PATIENCE_MS = 10_000;
+const STORE_PATIENCE_MS = 5000;
 
 /** One judged call as it was recorded. */
 export interface DecisionCall {
@@ -45,7 +45,10 @@ export interface DecisionCall {
   readonly cached: boolean;
   /** One per tag, letter distributions included. */
   readonly scores: readonly Score[];
-  /** What decodes to these scores; `null` for a call that failed before there was anything to decode. */
+  /**
+   * What decodes to these scores; `null` for a call that failed before there was anything to decode, and where only
+   * tokens with a secret among them would do.
+   */
   readonly evidence: AnswerEvidence | null;
   /** Characters of the whole prompt. */
   readonly promptCharacters: number;
