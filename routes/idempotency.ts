@@ -5,7 +5,9 @@
  *
  * @module
  */
+import { withoutSecrets } from "../verifier/decisions.ts";
 import { AssayError } from "../verifier/errors.ts";
+import { redact } from "../verifier/redact.ts";
 import { readBytes } from "./body.ts";
 import { type AnswerStore, createAnswerStore, type KeptAnswer, type Ownership } from "./idempotency_store.ts";
 import type { AppContext, Operation, Parameter, Services } from "./operation.ts";
@@ -21,7 +23,8 @@ export const IDEMPOTENCY_PARAMETER: Parameter = {
     "1 to 255 visible ASCII characters, for example a UUID. For a day, the same key with the same body gives the " +
     "first answer with `Idempotent-Replayed: true`, also while that is being made, and buys nothing; with another " +
     "body it is 409 idempotency_conflict. Failures that may end otherwise next time (409, 429, 5xx) free the key. " +
-    "`Idempotent-Kept: false` says that an answer could not be stored and may not be given again.",
+    "`Idempotent-Kept: false` says that an answer could not be stored and may not be given again, " +
+    "`Idempotent-Redacted: true` that a replayed answer lacks what looked like a secret in the first one.",
   example: "0b1c8f6e-9a4f-4f2c-8f43-5f0f6f2d8c11",
 };
 
@@ -159,11 +162,12 @@ async function work(
   const keep = async (
     answer: KeptAnswer,
   ): Promise<{ readonly answer: KeptAnswer; readonly kept: boolean }> => {
+    const record = withoutSecretsIn(answer, services.environment.redact ?? redact);
     try {
-      const first = await ownership.finish(answer);
+      const first = await ownership.finish(record);
       forget();
       resolve(first);
-      return { answer: first, kept: true };
+      return { answer: first === record ? answer : first, kept: true };
     } catch (error) {
       // It is paid for, so it is given, and remembered as long as this process lives.
       services.log(
@@ -171,7 +175,7 @@ async function work(
           error instanceof Error ? error.message : String(error)
         }`,
       );
-      resolve(answer);
+      resolve(record);
       const unstored = [...flights].filter(([, other]) => SETTLED.has(other));
       for (const [old] of unstored.slice(0, Math.max(0, unstored.length - MOST_UNSTORED))) {
         flights.delete(old);
@@ -210,6 +214,14 @@ async function work(
   const given = new Response(answer.body, { status: answer.status, headers: { ...answer.headers } });
   if (!kept) given.headers.set("idempotent-kept", "false");
   return given;
+}
+
+/** The answer as it may be kept: strings of a result lose what looks like a secret, and a header says so. */
+function withoutSecretsIn(answer: KeptAnswer, takeOut: (text: string) => string): KeptAnswer {
+  const text = new TextDecoder().decode(answer.body);
+  if (takeOut(text) === text) return answer;
+  const body = new TextEncoder().encode(JSON.stringify(withoutSecrets(JSON.parse(text), takeOut)));
+  return { ...answer, headers: { ...answer.headers, "idempotent-redacted": "true" }, body };
 }
 
 /** Flights whose answer could not be stored. */
@@ -287,6 +299,7 @@ function replay(context: AppContext, operation: Operation, { status, headers, bo
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store, no-transform",
+      ...("idempotent-redacted" in headers ? { "idempotent-redacted": "true" } : {}),
       ...replayed,
     },
   });

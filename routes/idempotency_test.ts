@@ -283,3 +283,25 @@ Deno.test("corrupt, truncated and foreign records free their key, and are report
     assertEquals(await store.get("idempotency/id"), null);
   }
 });
+
+Deno.test("a secret in an answer is given once and not kept, and the replay says so", async () => {
+  const verbs = {
+    ...exampleVerbs,
+    compare: () =>
+      Promise.resolve(
+        {
+          ...EXAMPLE_RESULT.compare,
+          warnings: ["it wrote ghp_Planted0Personal1Access2Token3Abc"],
+        } as CompareResult,
+      ),
+  };
+  const { ask } = app(verbs);
+  const first = await (await ask("/v1/compare", post(COMPARE, keyed("k")))).json();
+  assertEquals(first.warnings, ["it wrote ghp_Planted0Personal1Access2Token3Abc"]);
+  for (const accept of ["application/json", "text/event-stream"]) {
+    const again = await ask("/v1/compare", post(COMPARE, keyed("k", { accept })));
+    assertEquals([replayed(again), again.headers.get("idempotent-redacted")], ["true", "true"]);
+    const text = await again.text();
+    assert(text.includes("it wrote [redacted]") && !text.includes("ghp_"), text);
+  }
+});
