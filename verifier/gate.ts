@@ -25,6 +25,15 @@ import { admit, checkImages, prepare, type Prepared, sharedResult, side, startBu
 export const FALLBACK_RUBRIC = "coding";
 
 /**
+ * What every answer of a gate by the embedded judge says. Measured on 435 real runs of Terminal-Bench 2.0 and 2.1 (360
+ * passed their hidden tests, 75 didn't) against the empty baseline: at 0.65 all of both kinds are accepted; at 0.95 it is
+ * 77 % and 33 %; a passing run scores higher than a failing one in 76 % of all pairs.
+ */
+const EVIDENCE_WARNING =
+  "the evidence judge is a weak gate: on 435 real runs it accepted every one at a threshold of 0.65, and at 0.95 it " +
+  "accepted 77 % of those that were right and 33 % of those that were wrong";
+
+/**
  * Measures work against an attempt in which nothing was done, with `criteria x repeats` calls, and applies the rule:
  * accept iff it beats that baseline, its weighted mean is at least `threshold` and every criterion at least its floor.
  *
@@ -71,9 +80,7 @@ async function gateRecorded(
   checkImages(prepared, request.images, "/images");
   const own = await side(prepared, work, "/trajectory");
   if ([prepared.judge, ...prepared.judge.members ?? []].some(({ kind }) => kind === "evidence")) {
-    warnings.add(
-      "the evidence judge is a weak gate: it reads exit codes and checks, not whether the work is right; see facts in the README",
-    );
+    warnings.add(EVIDENCE_WARNING);
   }
 
   let plan: Plan;
