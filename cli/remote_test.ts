@@ -153,3 +153,19 @@ Deno.test("remoteBackend() refuses what is no server's address", () => {
   );
   assertThrows(() => remoteBackend("http://u:p@localhost/", undefined), UsageError, "ASSAY_TOKEN");
 });
+
+Deno.test("remoteBackend() sends the idempotency key with verbs, and refuses one that no header can carry", async () => {
+  const seen: (string | null)[] = [];
+  await withServer((request) => {
+    seen.push(request.headers.get("idempotency-key"));
+    return Response.json({ plan });
+  }, async (url) => {
+    await remoteBackend(url, undefined, "run-7").compare({}, {});
+    await remoteBackend(url, undefined).compare({}, {});
+    await remoteBackend(url, undefined, "run-7").status(new AbortController().signal);
+  });
+  assertEquals(seen, ["run-7", null, null]);
+  for (const key of ["", "a b", "x".repeat(256)]) {
+    assertThrows(() => remoteBackend("http://localhost", undefined, key), UsageError, "--idempotency-key");
+  }
+});
