@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { createParser } from "eventsource-parser";
-import { hang, smart, startStubJudge, type StubJudge } from "../stub_judge.ts";
+import { hang, say, smart, startStubJudge, type StubCall, type StubJudge } from "../stub_judge.ts";
 import { ask, type FaultServer, withServer } from "./server.ts";
 
 const SELECT = {
@@ -110,5 +110,35 @@ Deno.test("kill -9 during a tracker's update: the stored step is there, unscored
     const repeated = await ask(restarted, `${path}/steps`, step, { ...key, ...AUTHORIZED });
     assertEquals([repeated.body.length, repeated.body.step.score], [1, update.body.step.score]);
     assertEquals(stub.calls.length, bought);
+  });
+});
+
+/** The draft that a prompt asks for, or `null` when it asks for a verdict. */
+const draftOf = ({ prompt }: StubCall): string | null => /Draft (\d+) of \d+\s*$/.exec(prompt)?.[1] ?? null;
+
+Deno.test("kill -9 during a best-of-N: drafts and scores that were seen are not bought again", async () => {
+  await using stub = startStubJudge();
+  const judges = { stub: stub.profile({ retries: 0, concurrency: 3 }) };
+  const request = { prompt: "Write it.", n: 3, criteria: ["It works.", "It is clean."] };
+  await withServer({ judges, ...SETTINGS }, async (server, again) => {
+    let verdicts = 0;
+    const draft = (call: StubCall) => say(`quality=0.${draftOf(call)}`);
+    stub.play((call) => draftOf(call) !== null ? draft(call) : verdicts++ < 2 ? smart() : hang);
+    const enough = (events: readonly string[]) =>
+      events.filter((event) => event === "draft").length === 3 && callEvents(events) === 2;
+    await follow(server, "/v1/best-of-n", request, {}, enough);
+    await server.kill();
+    const seen = stub.calls.filter((call) => draftOf(call) !== null).length;
+    const scored = stub.calls.filter((call) => draftOf(call) === null).slice(0, 2).map(({ prompt }) =>
+      prompt
+    );
+    assertEquals(seen, 3);
+
+    stub.play((call) => draftOf(call) !== null ? draft(call) : smart());
+    const { status, body, text } = await ask(await again(), "/v1/best-of-n", request, AUTHORIZED);
+    assertEquals([status, body?.best], [200, 2], text);
+    assertEquals(stub.calls.filter((call) => draftOf(call) !== null).length, 3, "no draft was bought twice");
+    const sent = timesSent(stub);
+    assertEquals(scored.map((prompt) => sent.get(prompt)), [1, 1]);
   });
 });
