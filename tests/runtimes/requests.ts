@@ -125,6 +125,8 @@ export function openCases(): readonly Case[] {
     post("track", "/v1/track", { task, trajectory }),
     post("track: causal", "/v1/track", { task, trajectory, causal: true, checkpoints: [1, 3] }),
     post("track: live", "/v1/track", { task, trajectory, cache: "off" }, events),
+    ...trackerCases(),
+    ...sessionCases(),
     { name: "decisions", path: "/v1/decisions?limit=500", status: 200 },
     { name: "decisions: of one verb", path: "/v1/decisions?verb=select&limit=2", status: 200 },
     { name: "decisions: a faulty query", path: "/v1/decisions?limt=2", status: 400 },
@@ -190,6 +192,78 @@ export function openCases(): readonly Case[] {
   ];
 }
 
+/** A tracker's life; `{tracker}` stands for the id of the last one that was started. */
+function trackerCases(): readonly Case[] {
+  const steps = "/v1/trackers/{tracker}/steps";
+  const key = { headers: { "idempotency-key": "step-1" } };
+  return [
+    post("tracker: start", "/v1/trackers", { task: "Fix the build.", criteria: "coding" }, { status: 201 }),
+    post(
+      "tracker: a step",
+      steps,
+      { step: "[Command] make\n[Output]\nerror: no rule", expectedLength: 0 },
+      key,
+    ),
+    post("tracker: the same step again", steps, {
+      step: "[Command] make\n[Output]\nerror: no rule",
+      expectedLength: 0,
+    }, key),
+    post("tracker: another step under its key", steps, { step: "other" }, { ...key, status: 409 }),
+    post("tracker: another length", steps, { step: "x", expectedLength: 7 }, { status: 409 }),
+    post("tracker: a step, live", steps, { step: "[Command] make\n[Output]\nok\nexit code 0" }, {
+      headers: { accept: "text/event-stream" },
+    }),
+    post("tracker: dry run", steps, { step: "x", dryRun: true }),
+    post("tracker: retry of what is not there", steps, { retry: 9 }, { status: 400 }),
+    post("tracker: blank", steps, { step: " " }, { status: 400 }),
+    { name: "tracker: result", path: "/v1/trackers/{tracker}", status: 200 },
+    {
+      name: "tracker: events from nowhere",
+      path: "/v1/trackers/{tracker}/events",
+      headers: { "last-event-id": "nonsense" },
+      status: 400,
+    },
+    { name: "tracker: deletion", method: "DELETE", path: "/v1/trackers/{tracker}", status: 204 },
+    { name: "tracker: deleted", path: "/v1/trackers/{tracker}", status: 404 },
+    { name: "tracker: events of a deleted one", path: "/v1/trackers/{tracker}/events", status: 404 },
+    { name: "tracker: no such", path: "/v1/trackers/trk_01JD0000000000000000000000", status: 404 },
+    { name: "tracker: wrong method", path: "/v1/trackers", status: 405 },
+  ];
+}
+
+/** A session log of one call, with a line that can't be read. */
+const LOG = [
+  '{"type":"session","version":4,"id":"ses-1"}',
+  '{"type":"turn/start","seq":0,"data":{"turn":1}}',
+  '{"type":"user/message","seq":1,"data":{"content":[{"type":"text","text":"Fix acme-42."}],"source":{"kind":"user"}}}',
+  '{"type":"assistant/message","seq":2,"data":{"message":{"content":[{"type":"tool-call","id":"a","name":"bash","arguments":"{\\"command\\":\\"make\\"}"}]}}}',
+  '{"type":"tool/call","seq":3,"data":{"callId":"a","name":"bash","arguments":"{}"}}',
+  '{"type":"tool/result","seq":4,"data":{"message":{"toolCallId":"a","content":[{"type":"text","text":"2 passed"}]}}}',
+  '{"type":"tool/res',
+].join("\n");
+
+function sessionCases(): readonly Case[] {
+  const messages = [
+    { role: "user", content: "Fix it." },
+    { role: "assistant", content: [{ type: "tool_use", id: "1", name: "bash", input: { command: "make" } }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "1", content: "ok" }] },
+  ];
+  return [
+    post("session: a log", "/v1/session", { log: LOG, redact: ["acme-\\d+"] }),
+    post("session: acceptance", "/v1/session", { log: LOG, mode: "acceptance", criteria: "coding" }),
+    post("session: a range", "/v1/session", { log: LOG, range: { to: 3 } }),
+    post("session: messages, live", "/v1/session", { messages, cache: "off" }, {
+      headers: { accept: "text/event-stream" },
+    }),
+    post("session: steps, dry run", "/v1/session", { steps: ["a", "b"], task: "t", dryRun: true }),
+    post("session: no log", "/v1/session", { log: "hello" }, { status: 400 }),
+    post("session: a pattern that could run away", "/v1/session", { log: LOG, redact: ["(a+)+"] }, {
+      status: 400,
+    }),
+    post("session: two forms", "/v1/session", { log: LOG, steps: ["x"] }, { status: 400 }),
+  ];
+}
+
 /** Requests for a server with one token. */
 export function guardedCases(): readonly Case[] {
   const authorization = "Bearer token-of-ci";
@@ -217,7 +291,7 @@ export async function answer(
   send: Send,
   { method = "GET", path: given, headers, body, name }: Case,
 ): Promise<Masked> {
-  const path = await fillIn(given, send);
+  const path = await fillIn(given.replace("{tracker}", trackers.get(send) ?? "none"), send);
   const init = {
     method,
     headers: { ...headers, "x-request-id": `case/${name.replaceAll(/[^a-z]/gi, "-")}` },
@@ -226,6 +300,8 @@ export async function answer(
   } as RequestInit;
   const response = await send(path, init);
   const text = await response.text();
+  const tracker = /^\/v1\/trackers\/(\w+)$/.exec(response.headers.get("location") ?? "")?.[1];
+  if (tracker !== undefined) trackers.set(send, tracker);
   const shown = [
     "content-type",
     "cache-control",
@@ -237,10 +313,13 @@ export async function answer(
   ];
   return {
     status: response.status,
-    headers: Object.fromEntries(shown.map((header) => [header, response.headers.get(header)])),
+    headers: Object.fromEntries(shown.map((header) => [header, maskText(response.headers.get(header))])),
     body: maskBody(response.headers.get("content-type") ?? "", text),
   };
 }
+
+/** Id of the tracker that was started last, by who was asked. */
+const trackers = new WeakMap<Send, string>();
 
 /** The path with ids of decisions for their places. */
 async function fillIn(path: string, send: Send): Promise<string> {
@@ -283,6 +362,7 @@ function maskEvents(text: string): unknown {
 const MASKED = new Set([
   "id",
   "startedAt",
+  "createdAt",
   "uptimeSeconds",
   "latencyMs",
   "done",
@@ -296,7 +376,14 @@ const MASKED = new Set([
   "to",
 ]);
 
+/** Ids and times differ from run to run. */
+function maskText<T extends string | null>(text: T): T | string {
+  return text?.replaceAll(/\b(trk|dec)_[0-9A-Z]{26}\b/g, "$1_MASKED")
+    .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z\b/g, "TIME") ?? text;
+}
+
 function mask(value: unknown): unknown {
+  if (typeof value === "string") return maskText(value);
   if (Array.isArray(value)) return value.map(mask);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(

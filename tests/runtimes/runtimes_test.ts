@@ -71,7 +71,13 @@ function checkSubstance(answers: ReadonlyMap<string, Masked>): void {
   assert((body("decisions").decisions as unknown[]).length > 8);
   assert((body("a decision").calls as unknown[]).length > 0);
   assertEquals((body("statistics").total as { failed: number }).failed, 0);
-  for (const live of ["compare: live", "select: live", "track: live"]) {
+  assertEquals(body("tracker: the same step again"), body("tracker: a step"));
+  assertEquals(body("tracker: another length").length, 1);
+  assertEquals((body("tracker: result").curve as unknown[]).length, 2);
+  assertEquals(body("tracker: a step, live").first, "appended");
+  assertEquals((body("session: a log").source as { redacted: number }).redacted, 1);
+  assertEquals(body("session: a log").task, "Fix [redacted].");
+  for (const live of ["compare: live", "select: live", "track: live", "session: messages, live"]) {
     const { first, last, uniqueIds, middle } = body(live);
     assertEquals([first, last, uniqueIds], ["plan", "result", true], live);
     assert((middle as unknown[]).length > 0);
