@@ -118,6 +118,7 @@ export function gateOperation(services: Services): Operation {
       },
     }],
     problems: [],
+    isSettled: (answer) => (answer as { readonly decision?: unknown }).decision !== "open",
     handle: (context) => answerVerb(context, services, gateRequestSchema, gate),
   };
 }

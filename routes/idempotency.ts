@@ -197,10 +197,10 @@ async function work(
     response = problemResponse(known);
   }
   if (response.body !== null && response.headers.get("content-type")?.startsWith("text/event-stream")) {
-    return new Response(keepLastEvent(response.body, keep, release), response);
+    return new Response(keepLastEvent(response.body, operation, keep, release), response);
   }
   const body = new Uint8Array(await response.arrayBuffer());
-  if (!isFinal(response.status)) {
+  if (!isFinal(operation, response.status, body)) {
     await release();
     return new Response(body, response);
   }
@@ -227,13 +227,15 @@ function withoutSecretsIn(answer: KeptAnswer, takeOut: (text: string) => string)
 /** Flights whose answer could not be stored. */
 const SETTLED = new WeakSet<InFlight>();
 
-function isFinal(status: number): boolean {
-  return status >= 200 && status < 300 || FINAL_FAILURES.has(status);
+function isFinal({ isSettled }: Operation, status: number, body: Uint8Array): boolean {
+  if (status < 200 || status >= 300) return FINAL_FAILURES.has(status);
+  return isSettled === undefined || isSettled(JSON.parse(new TextDecoder().decode(body)));
 }
 
 /** Passes events on as they come; the last one only when it is kept, so that whoever has seen it can ask again. */
 function keepLastEvent(
   events: ReadableStream<Uint8Array>,
+  operation: Operation,
   keep: (answer: KeptAnswer) => Promise<unknown>,
   release: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
@@ -254,7 +256,9 @@ function keepLastEvent(
           return;
         }
         const last = lastEvent(value);
-        if (last !== null) await settle(isFinal(last.status) ? () => keep(last) : release);
+        if (last !== null) {
+          await settle(isFinal(operation, last.status, last.body) ? () => keep(last) : release);
+        }
         controller.enqueue(value);
       } catch (error) {
         await settle(release);

@@ -105,5 +105,7 @@ export interface Operation {
   readonly answers: readonly Answer[];
   /** Problems beside those that every operation of its kind can have. */
   readonly problems?: readonly ErrorCode[];
+  /** Whether a success would come out the same next time, default yes; else it leaves an Idempotency-Key free. */
+  readonly isSettled?: (answer: unknown) => boolean;
   readonly handle: (context: AppContext) => Response | Promise<Response>;
 }

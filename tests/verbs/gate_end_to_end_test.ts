@@ -33,6 +33,7 @@ async function appFor(judges: Record<string, unknown>): Promise<
     path: string,
     body: unknown,
     accept?: string,
+    key?: string,
   ) => Promise<{ readonly status: number; readonly text: string; readonly body: Body }>
 > {
   const env = (name: string): string | undefined => name === "STUB_KEY" ? KEY : undefined;
@@ -43,11 +44,15 @@ async function appFor(judges: Record<string, unknown>): Promise<
     delimiterSecret: "0123456789abcdef",
   });
   const app = createApp({ environment, runtime: { name: "test", version: null }, tokens: [], log: () => {} });
-  return async (path, body, accept = "application/json") => {
+  return async (path, body, accept = "application/json", key) => {
     const response = await app.fetch(
       new Request(`http://127.0.0.1:8787${path}`, {
         method: "POST",
-        headers: { "content-type": "application/json", accept },
+        headers: {
+          "content-type": "application/json",
+          accept,
+          ...(key === undefined ? {} : { "idempotency-key": key }),
+        },
         body: JSON.stringify(body),
       }),
       { remoteAddress: "127.0.0.1" },
@@ -256,4 +261,21 @@ Deno.test("an ensemble over HTTP outvotes one judge and outlives another", async
     judge: ["dead", { profile: "dead", model: "m5" }],
   });
   assertEquals([gone.body.decision, gone.body.code], ["open", "judge_failed"]);
+});
+
+Deno.test("an open gate leaves its Idempotency-Key free, a decided one keeps it", async () => {
+  await using stub = startStubJudge(failure(500));
+  const ask = await appFor({ stub: stub.profile({ retries: 0 }) });
+  const request = { ...WORK, trajectory: "quality=0.1", cache: "off" };
+  for (const accept of ["application/json", "text/event-stream"]) {
+    const key = `key-of-${accept.replace("/", "-")}`;
+    const decision = async (): Promise<string | undefined> =>
+      /"decision":"(\w+)"/.exec((await ask("/v1/gate", request, accept, key)).text)?.[1];
+    stub.play(failure(500));
+    assertEquals(await decision(), "open");
+    stub.play(grading);
+    assertEquals(await decision(), "steer");
+    stub.play(failure(500));
+    assertEquals(await decision(), "steer");
+  }
 });
