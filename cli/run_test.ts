@@ -213,7 +213,7 @@ Deno.test("track prints the curve with bars, holes and advice, and writes a pict
         "–",
         "█",
         "Final 1.00, rising",
-        "1 of 4 scores missing",
+        "1 of 4 scores missing and left out of all means: low_letter_mass (1, for example: 0.01)",
       ]
     ) {
       assertStringIncludes(unwrapped(out), text);

@@ -221,4 +221,5 @@ export const TRACK: TrackResult = {
   ],
   final: 1,
   advice: "rising",
+  unscoredParts: [{ step: 5, repeat: 0, reason: "low_letter_mass", detail: "0.01" }],
 };

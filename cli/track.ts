@@ -5,10 +5,10 @@ import { EXIT } from "./failure.ts";
 import { agreeOnTask, type Input, readInputs, textOrFile } from "./inputs.ts";
 import { UsageError } from "./io.ts";
 import { optionHelp, type OptionName, PLACE_OPTIONS, PRINT_OPTIONS, VERB_OPTIONS } from "./options.ts";
-import { footLines, headLines, type Print } from "./report.ts";
+import { footLines, headLines, type Print, unscoredText } from "./report.ts";
 import { readImages, sharedFields } from "./request.ts";
 import { curveSvg, writeSvg } from "./svg.ts";
-import { number, plural, table } from "./table.ts";
+import { number, table } from "./table.ts";
 import { escapeText, fit, wrap } from "./text.ts";
 
 const OWN: readonly OptionName[] = ["causal", "checkpoints", "svg"];
@@ -63,7 +63,6 @@ ${optionHelp(OPTIONS)}
       printPlan(io, args, result);
       return EXIT.fine;
     }
-    await writeSvg(args.text("svg"), () => curveSvg(`Progress of ${input.id}`, result.curve));
     if (args.flag("json")) printJson(io, result);
     else {printLines(
         io,
@@ -72,6 +71,8 @@ ${optionHelp(OPTIONS)}
           names: { "/trajectory": input.id },
         }),
       );}
+    // Last: what was paid for must not be lost with a picture that can't be written.
+    await writeSvg(args.text("svg"), () => curveSvg(`Progress of ${input.id}`, result.curve));
     return EXIT.fine;
   },
 };
@@ -111,11 +112,8 @@ export function trackLines(
     "",
   ];
   lines.push(...curveLines(result, print));
-  const missing = result.curve.reduce((sum, { unscored }) => sum + unscored, 0);
   const total = result.curve.reduce((sum, { scored, unscored }) => sum + scored + unscored, 0);
-  const text = missing === 0
-    ? null
-    : `${missing} of ${plural(total, "score")} missing and left out of all means`;
+  const text = unscoredText(result.unscoredParts, total);
   return [...lines, ...footLines(result, text, notes, print)];
 }
 

@@ -136,6 +136,7 @@ const track: TrackResult = {
   ],
   final: 0.9,
   advice: "rising",
+  unscoredParts: [],
   unscored: 0,
   judge,
   channels: { logprobs: 6 },

@@ -235,6 +235,12 @@ export const trackResult = z.strictObject({
   curve: z.array(curvePoint),
   final: unit.nullable(),
   advice: z.enum(["rising", "plateau", "falling", "done"]).nullable(),
+  unscoredParts: z.array(z.strictObject({
+    step: z.int().min(1),
+    repeat: count,
+    reason: unscoredReason,
+    detail: z.string().exactOptional(),
+  })),
   judges,
 }).describe("Progress at the checkpoints of one trajectory.");
 /** The same, or the plan of a dry run. */

@@ -82,8 +82,15 @@ async function judge(
     warnings: warnings.list(),
   };
   if ("decision" in own) return { ...base, progress: null, acceptance: own };
-  const curve = own.curve.map((point) => ({ ...point, step: (bounded.origins[point.step - 1] ?? 0) + 1 }));
-  return { ...base, progress: { ...own, curve }, acceptance: null };
+  const ofSession = <Row extends { readonly step: number }>(row: Row): Row => (
+    { ...row, step: (bounded.origins[row.step - 1] ?? 0) + 1 }
+  );
+  const progress = {
+    ...own,
+    curve: own.curve.map(ofSession),
+    unscoredParts: own.unscoredParts.map(ofSession),
+  };
+  return { ...base, progress, acceptance: null };
 }
 
 async function accept(

@@ -213,6 +213,15 @@ Deno.test("long sessions show the newest steps whole and say what is missing; ch
   assert(judge.requests[0]!.prefix.length < 12_000);
   const chosen = await run({ steps, task: "t", maxCharacters: 5000, checkpoints: [19, 20] });
   assertEquals(chosen.progress!.curve.map(({ step }) => step), [19, 20]);
+  const half = fakeJudge({ answer: ({ tags }) => answerWith(tags.slice(0, 1), [0.5], "progress") });
+  const holed = await run({
+    steps,
+    task: "t",
+    maxCharacters: 5000,
+    checkpoints: [19, 20],
+    channel: "logprobs",
+  }, half);
+  assertEquals(holed.progress!.unscoredParts.map(({ step, reason }) => [step, reason]), [[20, "no_tag"]]);
   const error = await assertRejects(
     () => run({ steps, task: "t", maxCharacters: 5000, checkpoints: [1] }),
     AssayError,

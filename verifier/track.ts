@@ -310,6 +310,13 @@ export function curveResult(
     curve,
     final: curve.at(-1)?.score ?? null,
     advice: adviceOf(curve.map((point) => point.score)),
+    unscoredParts: checkpoints.flatMap((step) =>
+      (scores.get(step) ?? []).flatMap((score, repeat) => {
+        if (score.kind === "scored") return [];
+        const { reason, detail } = score;
+        return [{ step, repeat, reason, ...(detail === undefined ? {} : { detail }) }];
+      })
+    ),
     ...(judges === undefined ? {} : { judges }),
   };
 }

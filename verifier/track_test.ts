@@ -112,6 +112,11 @@ Deno.test("a point without scores is null, and the advice goes by the others", a
     [true, 1],
   ]);
   assertEquals([result.final, result.advice, result.unscored], [null, "rising", 1]);
+  assertEquals(result.unscoredParts.map(({ step, repeat, reason }) => [step, repeat, reason]), [[
+    3,
+    0,
+    "no_tag",
+  ]]);
 });
 
 Deno.test("nothing scored at any checkpoint is an error", async () => {

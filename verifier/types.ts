@@ -363,6 +363,13 @@ export interface TrackResult extends SharedResult {
   readonly curve: readonly CurvePoint[];
   readonly final: number | null;
   readonly advice: Advice | null;
+  /** Every part without a score, by checkpoint, then by repeat. */
+  readonly unscoredParts: readonly {
+    readonly step: number;
+    readonly repeat: number;
+    readonly reason: UnscoredReason;
+    readonly detail?: string;
+  }[];
   /** Only with an ensemble. */
   readonly judges?: readonly JudgeSummary[];
 }
