@@ -22,6 +22,7 @@ const MOST_ROWS = 500;
 const MOST_CALLS = 40;
 const MOST_DIFFERENCES = 30;
 
+/** `decisions list`, `show` and `replay`. */
 export const decisionsCommand: Command = {
   name: "decisions",
   summary: "what was judged, and whether it holds today: list, show, replay",

@@ -1,5 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { exampleVerbs, fakeApp, post } from "../tests/http_fakes.ts";
+import { answerWith, fakeEnvironment, fakeJudge } from "../tests/verbs/fake_judge.ts";
 import { DECISION_EXAMPLES } from "../routes/decision_examples.ts";
+import { compare } from "../verifier/compare.ts";
 import type { DecisionRecord } from "../verifier/decisions.ts";
 import type { DecisionPage } from "../verifier/decisions_store.ts";
 import type { Replay } from "../verifier/replay.ts";
@@ -140,5 +143,41 @@ Deno.test("wrong words of decisions and statistics are told with what there is",
     const { status, err } = await runCaptured(args);
     assertEquals(status, 2, args.join(" "));
     assertStringIncludes(err, message);
+  }
+});
+
+Deno.test("decisions and statistics of a server are those of its API", async () => {
+  const judge = fakeJudge({
+    answer: (request) => answerWith(request.tags, request.tags.map((_, i) => 0.7 - i / 9)),
+  });
+  const { ask } = fakeApp({ environment: fakeEnvironment(judge), verbs: { ...exampleVerbs, compare } });
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const { pathname, search } = new URL(request.url);
+    const body = request.method === "POST" ? await request.text() : undefined;
+    return await ask(pathname + search, {
+      method: request.method,
+      headers: request.headers,
+      ...(body === undefined ? {} : { body }),
+    });
+  });
+  const remote = (...args: string[]) =>
+    runCaptured([...args, "--server", `http://127.0.0.1:${server.addr.port}`]);
+  try {
+    const ids: string[] = [];
+    for (const task of ["one", "two", "three"]) {
+      const made = await ask("/v1/compare", post({ task, a: "x", b: "y", criteria: ["x"] }));
+      ids.unshift((await made.json()).id);
+    }
+    const listed = JSON.parse((await remote("decisions", "list", "--limit", "2", "--json")).out);
+    assertEquals(listed.decisions.length, 2);
+    assert(typeof listed.cursor === "string");
+    assertEquals((await remote("decisions", "replay", ids[1]!)).out.split("\n")[0], "Equal.");
+    assertStringIncludes((await remote("decisions", "show", ids[0]!)).out, ids[0]!);
+    const sums = JSON.parse((await remote("statistics", "--group", "verb", "--json")).out);
+    assertEquals([sums.total.invocations, sums.total.calls, sums.cursor], [3, 6, null]);
+    const missing = await remote("decisions", "replay", "dec_01JD0000000000000000000000");
+    assertEquals(missing.status, 2);
+  } finally {
+    await server.shutdown();
   }
 });

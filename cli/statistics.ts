@@ -16,6 +16,7 @@ import { escapeText, wrap } from "./text.ts";
 
 const OPTIONS: readonly OptionName[] = ["from", "to", "group", ...PLACE_OPTIONS, ...PRINT_OPTIONS];
 
+/** `statistics`. */
 export const statisticsCommand: Command = {
   name: "statistics",
   summary: "what was judged: calls, tokens, money, cache, missing scores",

@@ -9,7 +9,7 @@
  */
 import { ulid } from "./ulid.ts";
 import { coreVersion, type Direction, promptVersion } from "./core.ts";
-import { boundCallTexts, captureText, evenSpread } from "./decisions_bounds.ts";
+import { boundCallTexts, captureText } from "./decisions_bounds.ts";
 import type { AnswerEvidence } from "./decisions_evidence.ts";
 import { type CallLabel, compareLabels, labelText } from "./decisions_label.ts";
 import { writeDecision } from "./decisions_store.ts";
@@ -25,10 +25,15 @@ export { type CallLabel, labelText } from "./decisions_label.ts";
 
 /** Version of decision records. */
 export const DECISION_FORMAT = 1;
-/** Prompts and answers held while a verb runs; of more calls an even spread is held. */
+/** Prompts and answers held while a verb runs; of more calls an even spread in the order of their ends is held. */
 const MOST_HELD_TEXTS = 128;
 /** Characters of one text in a result, for example a steer text; the rubric is kept in full. */
 const LONGEST_RESULT_TEXT = 4000;
+/**
+ * Calls up to which their evidence is kept: a call takes about 2.7 KB, half of it evidence, and a record of more than
+ * 32 MB can't be sent to a Durable Object. A decision of more calls keeps its scores and can't be replayed.
+ */
+const MOST_CALLS_WITH_EVIDENCE = 10_000;
 /** How long an answer waits for its decision to be stored. */
 const STORE_PATIENCE_MS = 5000;
 
@@ -46,8 +51,8 @@ export interface DecisionCall {
   /** One per tag, letter distributions included. */
   readonly scores: readonly Score[];
   /**
-   * What decodes to these scores; `null` for a call that failed before there was anything to decode, and where only
-   * tokens with a secret among them would do.
+   * What decodes to these scores; `null` for a call that failed before there was anything to decode, where only tokens
+   * with a secret among them would do, and in a decision of more than 10,000 calls.
    */
   readonly evidence: AnswerEvidence | null;
   /** Characters of the whole prompt. */
@@ -113,7 +118,7 @@ export class Recording {
     readonly outlines: Map<string, Record<string, unknown>>;
     readonly calls: Held[];
     readonly meters: (() => Usage)[];
-    held: number;
+    stride: number;
   };
 
   /** @param parent the recording that this one is a part of, and the part's name */
@@ -121,7 +126,7 @@ export class Recording {
     this.id = parent?.recording.id ?? `dec_${ulid(startedAt)}`;
     this.#part = parent?.part ?? "";
     this.#state = parent === undefined
-      ? { outlines: new Map(), calls: [], meters: [], held: 0 }
+      ? { outlines: new Map(), calls: [], meters: [], stride: 1 }
       : parent.recording.#state;
   }
 
@@ -151,18 +156,18 @@ export class Recording {
       promptCharacters: prompt.reduce((sum, text) => sum + text.length, 0),
       texts: { prompt, output },
     });
-    if (++this.#state.held <= MOST_HELD_TEXTS) return;
-    const holding = calls.filter(({ texts }) => texts !== null);
-    const kept = new Set(evenSpread(holding.length, MOST_HELD_TEXTS / 2));
-    holding.forEach((held, i) => {
-      if (!kept.has(i)) held.texts = null;
-    });
-    this.#state.held = kept.size;
+    const state = this.#state;
+    // Every so manieth call keeps its texts, and the newest one, which may be the last.
+    const before = calls.length - 2;
+    if (before >= 0 && before % state.stride !== 0) calls[before]!.texts = null;
+    if (calls.length <= MOST_HELD_TEXTS * state.stride) return;
+    state.stride *= 2;
+    for (let i = state.stride / 2; i < calls.length - 1; i += state.stride) calls[i]!.texts = null;
   }
 
-  /** Whether any call was judged. */
-  get isEmpty(): boolean {
-    return this.#state.calls.length === 0;
+  /** Calls that were judged so far. */
+  get size(): number {
+    return this.#state.calls.length;
   }
 
   /** What was used so far. */
@@ -217,7 +222,7 @@ export class Recording {
           channel: channelOf(scores),
           cached,
           scores: withoutSecrets(scores, takeOut),
-          evidence,
+          evidence: calls.length > MOST_CALLS_WITH_EVIDENCE ? null : evidence,
           promptCharacters: held.promptCharacters,
           ...bound.get(held),
         };
@@ -274,12 +279,12 @@ export async function recordDecision<Result extends object>(
   try {
     result = await run({ ...options, recording: own });
   } catch (error) {
-    if (own.isEmpty) throw error;
+    if (own.size === 0) throw error;
     const { isStored } = await end(null, problemOf(error, options.signal));
     if (error instanceof AssayError && isStored) error.decision = own.id;
     throw error;
   }
-  if (own.isEmpty) return result;
+  if (own.size === 0) return result;
   const { warning } = await end(result, null);
   if (warning === null || !("warnings" in result) || !Array.isArray(result.warnings)) return result;
   return { ...result, warnings: [...result.warnings, warning] };

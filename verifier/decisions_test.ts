@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { openDenoKvStore } from "../store/deno_kv.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import { type Store, StoreError } from "../store/store.ts";
@@ -256,6 +256,46 @@ Deno.test("what judges nothing has no decision: dry runs, identical sides, refus
   await compare(environment, request({ b: "y", dryRun: true }));
   await assertRejects(() => compare(environment, request({ b: "y", budget: { calls: 0 } })), AssayError);
   assertEquals((await store.list("")).keys, []);
+});
+
+Deno.test("a decision of very many calls keeps all scores, the texts of 32, and no evidence that it can't hold", () => {
+  const recording = new Recording(Date.now());
+  const scored = {
+    kind: "scored",
+    value: 1,
+    letterMass: 1,
+    entropy: 0,
+    channel: "logprobs",
+    letters: null,
+  } as const;
+  const recordOf = (calls: number): DecisionRecord => {
+    for (let repeat = recording.size; repeat < calls; repeat++) {
+      recording.add({
+        label: { criterion: "x", repeat },
+        judge: "fake",
+        tags: ["c1"],
+        direction: "progress",
+        cached: false,
+        scores: [scored],
+        evidence: { tokens: [["<c1>", 0]] },
+        prompt: [`prompt ${repeat}`],
+        output: `answer ${repeat}`,
+      });
+    }
+    const about = { verb: "x", topic: "x", startedAt: "", durationMs: 0, result: null, problem: null };
+    return recording.record(about, (text) => text);
+  };
+  for (const [calls, hasEvidence] of [[200, true], [10_000, true], [10_001, false]] as const) {
+    const record = recordOf(calls);
+    assertEquals(record.calls.map(({ label }) => label.repeat), Array.from({ length: calls }, (_, i) => i));
+    assertEquals(record.calls.every(({ evidence }) => (evidence !== null) === hasEvidence), true);
+    const texts = record.calls.filter(({ prompt }) => prompt !== undefined);
+    assertEquals(texts.length, 32);
+    assertEquals([texts[0]?.prompt, texts.at(-1)?.output], ["prompt 0", `answer ${calls - 1}`]);
+    const gaps = texts.slice(1).map(({ label }, i) => label.repeat - texts[i]!.label.repeat);
+    assert(Math.max(...gaps) <= calls / 8, `${gaps}`);
+  }
+  assertThrows(() => replayDecision(recordOf(10_001)), AssayError, "was not kept");
 });
 
 Deno.test("keep 0 stores statistics only", async () => {

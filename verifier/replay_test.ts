@@ -17,7 +17,11 @@ import { JudgeError } from "./judges/judge.ts";
 import { type Replay, replayDecision } from "./replay.ts";
 import { compareRequestSchema, parseRequest, selectRequestSchema, trackRequestSchema } from "./requests.ts";
 import { select } from "./select.ts";
+import { session } from "./session.ts";
+import { sessionRequestSchema } from "./session_requests.ts";
 import { track } from "./track.ts";
+import { startTracker, updateTracker } from "./tracker.ts";
+import { trackerStartSchema, trackerUpdateSchema } from "./tracker_requests.ts";
 import type { CallOptions } from "./types.ts";
 
 /** Opinions that no letter holds exactly, and every seventh call without a readable answer. */
@@ -254,4 +258,31 @@ Deno.test("a replay compares letter distributions, masses and reasons, not words
     }
   }
   assertEquals(replayDecision(reworded).equal, true);
+});
+
+Deno.test("a tracker's steps and a session are decisions of their own topics, and are derived again to equality", async () => {
+  const store = createMemoryStore();
+  const answer: NonNullable<FakeJudgeOptions["answer"]> = (request) =>
+    answerWith(
+      request.tags,
+      request.tags.map((_, i) => 0.61 - i / 9 + request.repeat / 50),
+      request.tags[0] === "c1" ? "progress" : "pairwise",
+    );
+  const environment = fakeEnvironment(fakeJudge({ answer }), store);
+  for (const mode of ["progress", "acceptance"]) {
+    await session(
+      environment,
+      parseRequest(sessionRequestSchema, { task: "t", steps: ["did one", "did another"], mode }),
+    );
+  }
+  const { id } = await startTracker(environment, parseRequest(trackerStartSchema, { task: "t" }));
+  for (const step of ["one", "two"]) {
+    await updateTracker(environment, id, parseRequest(trackerUpdateSchema, { step }));
+  }
+  const { decisions } = await listDecisions(store, { limit: 10 });
+  assertEquals(
+    decisions.map(({ verb, session }) => `${verb} ${session}`).toSorted(),
+    ["session null", "session null", `tracker ${id}`, `tracker ${id}`],
+  );
+  for (const decision of decisions) assertEqualReplay(replayDecision(await readDecision(store, decision.id)));
 });
