@@ -14,6 +14,7 @@ import {
   trajectorySchema,
 } from "../verifier/requests.ts";
 import { criteriaParseRequest } from "./criteria.ts";
+import { IDEMPOTENCY_PARAMETER } from "./idempotency.ts";
 import type { Operation } from "./operation.ts";
 import { PROBLEM_TITLES } from "./problem.ts";
 import * as schemas from "./schemas.ts";
@@ -176,6 +177,24 @@ export function openApiDocument(operations: readonly Operation[], version: strin
   };
 }
 
+const header = (description: string): JsonObject => ({ description, schema: { type: "string" } });
+/** Only for tokens with a daily budget. */
+const BUDGET_HEADERS: JsonObject = {
+  "RateLimit": header(
+    "Of a token with a daily budget: what is left (r) of calls, tokens and millionths of a dollar, and the seconds " +
+      "until it begins anew (t).",
+  ),
+  "RateLimit-Policy": header("Of a token with a daily budget: its limits (q) per window of seconds (w)."),
+};
+const RETRY_HEADERS: JsonObject = { "Retry-After": header("Seconds until it is worth asking again.") };
+const REPLAY_HEADERS: JsonObject = {
+  "Idempotent-Replayed": header("`true` on an answer that was made for an earlier request with this key."),
+};
+
+function takesKey({ parameters }: Operation): boolean {
+  return parameters?.includes(IDEMPOTENCY_PARAMETER) ?? false;
+}
+
 function describe(operation: Operation): JsonObject {
   const responses: Record<string, Json> = {};
   for (const answer of operation.answers) {
@@ -187,6 +206,8 @@ function describe(operation: Operation): JsonObject {
       description: answer.description,
       headers: {
         "X-Request-Id": { description: "The request's own id, or a new one.", schema: { type: "string" } },
+        ...(operation.problems?.includes("budget_exhausted") ? BUDGET_HEADERS : {}),
+        ...(takesKey(operation) ? REPLAY_HEADERS : {}),
       },
       ...(content.length === 0 ? {} : { content: Object.fromEntries(content) as JsonObject }),
     };
@@ -195,6 +216,7 @@ function describe(operation: Operation): JsonObject {
   for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[String(status)] = {
       description: codes.map((code) => `\`${code}\`: ${PROBLEM_TITLES[code]}.`).join(" "),
+      ...(codes.includes("budget_exhausted") ? { headers: { ...BUDGET_HEADERS, ...RETRY_HEADERS } } : {}),
       content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
     };
   }
