@@ -66,10 +66,28 @@ export function callKey(identity: CallIdentity): Promise<string> {
   ]));
 }
 
+/** Keys that were written last, per store: what a read that began before has missed. */
+const writtenLast = new WeakMap<Store, Set<string>>();
+const MOST_WRITTEN_LAST = 1024;
+
+function noteWritten(store: Store, key: string): void {
+  let keys = writtenLast.get(store);
+  if (keys === undefined) writtenLast.set(store, keys = new Set());
+  keys.delete(key);
+  keys.add(key);
+  const [oldest] = keys;
+  if (keys.size > MOST_WRITTEN_LAST && oldest !== undefined) keys.delete(oldest);
+}
+
 /** One request's view of the cache. */
 export interface ScoreCache {
   /** The stored answer, or `null`; a corrupt record or a failing store is `null` with a warning. */
   read(key: string): Promise<CachedAnswer | null>;
+  /**
+   * The answer that was written while {@linkcode read} was looking for it, or `null`. Costs nothing where there is none:
+   * an identical call may end between a miss and the moment one could have joined it.
+   */
+  readAgain(key: string): Promise<CachedAnswer | null>;
   /** Stores an answer if every part is scored; else does nothing. */
   write(key: string, answer: CachedAnswer): Promise<void>;
 }
@@ -82,7 +100,8 @@ export function createScoreCache(
 ): ScoreCache {
   let reads = mode === "use";
   let writes = mode !== "off";
-  return {
+  const cache: ScoreCache = {
+    readAgain: (key) => writtenLast.get(store)?.has(key) ? cache.read(key) : Promise.resolve(null),
     async read(key) {
       if (!reads) return null;
       let bytes: Uint8Array | undefined;
@@ -112,12 +131,14 @@ export function createScoreCache(
             evidence: answer.evidence,
           })),
         );
+        noteWritten(store, key);
       } catch (error) {
         writes = false;
         warnings.add(`the score cache can't be written: ${(error as Error).message}`);
       }
     },
   };
+  return cache;
 }
 
 function decodeRecord(bytes: Uint8Array): CachedAnswer | null {

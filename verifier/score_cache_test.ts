@@ -96,3 +96,32 @@ Deno.test("a store that fails costs money, not the result", async () => {
     "the score cache can't be written: full",
   ]);
 });
+
+Deno.test("an identical call that ends while the cache is being read is not bought a second time", async () => {
+  const memory = createMemoryStore();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  const { promise: looked, resolve: look } = Promise.withResolvers<void>();
+  let holding = true;
+  const store = {
+    ...memory,
+    get: async (key: string) => {
+      const found = await memory.get(key);
+      if (holding) {
+        look();
+        await held;
+      }
+      return found;
+    },
+  };
+  const judge = fakeJudge();
+  const slow = setup(judge, { store });
+  const late = slow.scorer.score(JOB);
+  await looked; // and found nothing
+  holding = false;
+  const first = await setup(judge, { store }).scorer.score(JOB);
+  release();
+  assertEquals(await late, { ...first, cached: true });
+  assertEquals(judge.requests.length, 1);
+  const { calls, cacheHits } = slow.scorer.usage();
+  assertEquals([calls, cacheHits], [0, 1]);
+});

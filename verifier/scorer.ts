@@ -19,7 +19,7 @@ import {
 import type { PromptPrefix } from "./prompt.ts";
 import { redact } from "./redact.ts";
 import type { Slot } from "./scheduler.ts";
-import { callKey, createScoreCache } from "./score_cache.ts";
+import { type CachedAnswer, callKey, createScoreCache } from "./score_cache.ts";
 import { shortenText, type Warnings } from "./text.ts";
 import type { Channel, Score, TokenLogprob, Unscored, UnscoredReason, Usage } from "./types.ts";
 import { UsageMeter } from "./usage.ts";
@@ -93,6 +93,8 @@ interface Answered extends Omit<ScoredCall, "cached"> {
   readonly evidence: AnswerEvidence | null;
   /** The whole answer; absent when it came from the cache. */
   readonly output?: string;
+  /** It stood in the cache after all. */
+  readonly found?: true;
 }
 
 const unscored = (reason: UnscoredReason, detail?: string): Unscored =>
@@ -148,7 +150,7 @@ export function createScorer(options: ScorerOptions): Scorer {
     try {
       cancellation.signal.throwIfAborted();
       const stored = await cache.read(key);
-      if (stored !== null && stored.scores.length === job.tags.length) {
+      if (fits(stored, job)) {
         meter.hit();
         return { ...stored, cached: true };
       }
@@ -159,8 +161,9 @@ export function createScorer(options: ScorerOptions): Scorer {
         // The other request may have come with another key.
         ({ value, joined } = await run(job, key, null));
       }
-      if (joined) meter.hit();
-      return { ...value, cached: joined };
+      if (joined || value.found) meter.hit();
+      const { found, ...answered } = value;
+      return { ...answered, cached: joined || found === true };
     } catch (error) {
       const cause = cancellation.cause();
       if (cause !== null) return { ...failed(job, unscored(cause, detailOf(error, takeOut))), cached: false };
@@ -185,6 +188,11 @@ export function createScorer(options: ScorerOptions): Scorer {
       prefix: judge.warmsPrefix ? `${judge.identity}\0${job.imagesDigest}\0${job.prefix.digest}` : null,
       signal: cancellation.signal,
       call: async (slot) => {
+        const late = await cache.readAgain(key);
+        if (fits(late, job)) {
+          slot.answered(); // a moment ago, to an identical call
+          return { ...late, found: true };
+        }
         const answered = await send(job, slot);
         await cache.write(key, answered);
         return answered;
@@ -327,6 +335,9 @@ export function createScorer(options: ScorerOptions): Scorer {
 
   return { score, usage: () => meter.total(), bill: () => meter.bill() };
 }
+
+const fits = (stored: CachedAnswer | null, job: ScoreJob): stored is CachedAnswer =>
+  stored !== null && stored.scores.length === job.tags.length;
 
 const hasUnscored = (scores: readonly Score[]): boolean => scores.some((score) => score.kind === "unscored");
 
