@@ -1,15 +1,15 @@
 /**
- * Redaction patterns that a caller gives: a subset of regular expressions that can't be made to run away.
+ * Redaction patterns that a caller gives: a subset of regular expressions, matched in linear time.
  *
- * The engine tries every start in a text, and from each start every way to read the text along the pattern. So a
- * pattern is taken only if, from each start, there is but a bounded number of ways and each is short: repetitions end
- * after {@linkcode MOST_REPETITIONS}, nothing repeated holds a repetition or a choice, and two repetitions that could
- * share characters have something between them that neither can read. Look-around and back-references are refused.
+ * Patterns that would make an ordinary engine run away are refused all the same, so that they can be used with other
+ * tools: nothing repeated holds a repetition or a choice, and two repetitions that could share characters have
+ * something between them that neither can read. Look-around and back-references are refused.
  *
  * @module
  */
 import { AssayError } from "./errors.ts";
 import { REDACTED } from "./redact.ts";
+import { createMatcher, type Matcher } from "./redact_match.ts";
 import {
   alternatives,
   type CharSet,
@@ -23,20 +23,23 @@ import {
 export const MOST_PATTERNS = 16;
 /** Most characters of one pattern. */
 export const LONGEST_PATTERN = 500;
-/** What `*`, `+` and `{n,}` repeat at most, and the largest number in braces. */
+/** The largest number in braces. */
 export const MOST_REPETITIONS = 256;
 /** Ways that choices with equal beginnings may multiply to. */
 const MOST_WAYS = 64;
 
 /** Takes what the patterns match out of a text. */
 export interface PatternRedactor {
-  /** @returns the text with `[redacted]` in place of every match, and how many there were */
+  /**
+   * @returns the text with `[redacted]` in place of whatever lies in some match, and how many places there were
+   * @throws {AssayError} `invalid_request` for a pattern that is too complicated for this text
+   */
   (text: string): { readonly text: string; readonly count: number };
 }
 
 /**
  * Checks and compiles patterns. They are matched case-sensitively; `^` and `$` are the ends of lines; `.` is any
- * character but a line end.
+ * character but a line end. Everything that lies in some match is taken out, overlapping matches included.
  *
  * @param path JSON pointer of the list, for errors
  * @throws {AssayError} `invalid_request` naming the pattern and what is wrong with it
@@ -45,21 +48,32 @@ export function compilePatterns(patterns: readonly string[], path: string): Patt
   if (patterns.length > MOST_PATTERNS) {
     throw AssayError.field(path, `must have at most ${MOST_PATTERNS} patterns`, patterns.length);
   }
-  const compiled = patterns.map((pattern, i) => compilePattern(pattern, `${path}/${i}`));
+  const matchers = patterns.map((pattern, i) => compilePattern(pattern, `${path}/${i}`));
   return (text) => {
     let count = 0;
     let result = text;
-    for (const pattern of compiled) {
-      result = result.replace(pattern, () => {
-        count++;
-        return REDACTED;
-      });
-    }
+    matchers.forEach((matcher, i) => {
+      let ranges: ReturnType<Matcher["find"]>;
+      try {
+        ranges = matcher.find(result);
+      } catch (error) {
+        if (!(error instanceof PatternFault)) throw error;
+        throw AssayError.field(`${path}/${i}`, error.message, patterns[i]);
+      }
+      count += ranges.length;
+      let at = 0;
+      const parts: string[] = [];
+      for (const [start, end] of ranges) {
+        parts.push(result.slice(at, start), REDACTED);
+        at = end;
+      }
+      if (ranges.length > 0) result = parts.join("") + result.slice(at);
+    });
     return { text: result, count };
   };
 }
 
-function compilePattern(pattern: string, at: string): RegExp {
+function compilePattern(pattern: string, at: string): Matcher {
   const refuse = (message: string): never => {
     throw AssayError.field(at, message, pattern);
   };
@@ -73,8 +87,7 @@ function compilePattern(pattern: string, at: string): RegExp {
       throw new PatternFault("must not hold so many choices with equal beginnings");
     }
     if (node.least === 0) throw new PatternFault("must not match the empty text");
-    // What the engine runs is written anew from what was understood, so the two can't differ.
-    return new RegExp(write(node), "gmu");
+    return createMatcher(node);
   } catch (error) {
     if (error instanceof PatternFault) return refuse(error.message);
     return refuse("must be a regular expression");
@@ -153,20 +166,5 @@ function waysOf(node: Node): number {
       );
       return apart ? Math.max(...node.options.map(waysOf)) : own;
     }
-  }
-}
-
-function write(node: Node): string {
-  switch (node.kind) {
-    case "empty":
-      return node.source;
-    case "chars":
-      return node.source;
-    case "sequence":
-      return node.parts.map(write).join("");
-    case "choice":
-      return `(?:${node.options.map(write).join("|")})`;
-    case "repeat":
-      return `(?:${write(node.part)}){${node.from},${node.to}}${node.lazy ? "?" : ""}`;
   }
 }

@@ -2,7 +2,7 @@
  * The subset of regular expressions that redaction patterns may use, as a tree.
  *
  * Characters, `.`, classes `[…]`, the escapes `\d \w \s \D \W \S \b \B \t \n \r`, `\xhh`, `\uhhhh`, escaped punctuation,
- * `^` and `$`, groups `(…)` and `(?:…)`, `|`, and the repetitions `? * + {n} {n,} {n,m}`, also lazy.
+ * `^` and `$`, groups `(…)` and `(?:…)`, `|`, and the repetitions `? * + {n} {n,} {n,m}`.
  *
  * @module
  */
@@ -36,8 +36,8 @@ export type Node =
     readonly kind: "repeat";
     readonly part: Node;
     readonly from: number;
+    /** `Infinity` for `*`, `+` and `{n,}`. */
     readonly to: number;
-    readonly lazy: boolean;
     readonly least: number;
     readonly first: CharSet | null;
   };
@@ -102,7 +102,8 @@ export function alternatives(node: Node): CharSet {
 }
 
 const DIGITS: CharSet = [[48, 57]];
-const WORD: CharSet = [[48, 57], [65, 90], [95, 95], [97, 122]];
+/** `\w`. */
+export const WORD: CharSet = [[48, 57], [65, 90], [95, 95], [97, 122]];
 const SPACE: CharSet = setOf([
   [9, 13],
   [32, 32],
@@ -124,11 +125,13 @@ const CLASSES: Readonly<Record<string, CharSet>> = {
   S: complement(SPACE),
 };
 const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, 0: 0 };
-const DOT = complement(setOf([[10, 10], [13, 13], [0x2028, 0x2029]]));
+/** What ends a line for `.`, `^` and `$`. */
+export const LINE_ENDS: CharSet = [[10, 10], [13, 13], [0x2028, 0x2029]];
+const DOT = complement(LINE_ENDS);
 const DEEPEST = 20;
 
 /**
- * Parses a pattern. Repetitions without an end get `most` as theirs.
+ * Parses a pattern. @param most the largest number in braces
  * @throws {PatternFault}
  */
 export function parsePattern(pattern: string, most: number): Node {
@@ -171,15 +174,17 @@ export function parsePattern(pattern: string, most: number): Node {
     const range = repetition();
     if (range === null) return part;
     if (part.kind === "empty") throw new PatternFault("must not repeat what reads nothing");
-    const lazy = text[at] === "?";
-    if (lazy) at++;
+    if (text[at] === "?") {
+      throw new PatternFault(
+        "must not use lazy repetitions: name what they stop at, as [^>]+ instead of .+?",
+      );
+    }
     const [from, to] = range;
     part = {
       kind: "repeat",
       part,
       from,
       to,
-      lazy,
       least: from * part.least,
       first: from > 0 ? part.first : null,
     };
@@ -191,15 +196,17 @@ export function parsePattern(pattern: string, most: number): Node {
     const sign = text[at];
     if (sign === "?" || sign === "*" || sign === "+") {
       at++;
-      return sign === "?" ? [0, 1] : [sign === "+" ? 1 : 0, most];
+      return sign === "?" ? [0, 1] : [sign === "+" ? 1 : 0, Infinity];
     }
     if (sign !== "{") return null;
     const match = /^\{(\d{1,6})(?:(,)(\d{0,6}))?\}/.exec(text.slice(at, at + 20).join(""));
     if (match === null) throw new PatternFault("must have numbers in braces, or \\{ for the sign itself");
     at += match[0].length;
     const from = Number(match[1]);
-    const to = match[2] === undefined ? from : match[3] === "" ? most : Number(match[3]);
-    if (from > most || to > most) throw new PatternFault(`must repeat nothing more than ${most} times`);
+    const to = match[2] === undefined ? from : match[3] === "" ? Infinity : Number(match[3]);
+    if (from > most || (to > most && to !== Infinity)) {
+      throw new PatternFault(`must repeat nothing more than ${most} times`);
+    }
     if (to < from || to === 0) throw new PatternFault("must have a range in braces that isn't empty");
     return [from, to];
   }
