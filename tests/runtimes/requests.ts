@@ -32,7 +32,12 @@ const BODY_LIMIT = 400_000;
 
 /** What a suite's servers are configured with. `slowJudge` is the base URL of a judge that never answers. */
 export function settings(slowJudge: string, options: { readonly tokens: boolean }): Settings {
-  const tokens = options.tokens ? [{ name: "ci", tokenEnv: "ASSAY_TOKEN_CI" }] : [];
+  const tokens = options.tokens
+    ? [
+      { name: "ci", tokenEnv: "ASSAY_TOKEN_CI" },
+      { name: "small", tokenEnv: "ASSAY_TOKEN_SMALL", dailyCalls: 10, dailyUsd: 1 },
+    ]
+    : [];
   const slow = {
     kind: "openai-compatible",
     family: "generic",
@@ -46,7 +51,11 @@ export function settings(slowJudge: string, options: { readonly tokens: boolean 
       judges: { evidence: { kind: "evidence" }, slow },
       server: { bodyLimitBytes: BODY_LIMIT, tokens },
     },
-    variables: { ASSAY_TOKEN_CI: "token-of-ci", ASSAY_DELIMITER_SECRET: "the same in all runtimes" },
+    variables: {
+      ASSAY_TOKEN_CI: "token-of-ci",
+      ASSAY_TOKEN_SMALL: "token-small",
+      ASSAY_DELIMITER_SECRET: "the same in all runtimes",
+    },
   };
 }
 
@@ -139,6 +148,39 @@ export function openCases(): readonly Case[] {
     { name: "statistics", path: "/v1/statistics?group=verb", status: 200 },
     { name: "statistics: by judge, page by page", path: "/v1/statistics?group=judge&limit=3", status: 200 },
     { name: "statistics: no such group", path: "/v1/statistics?group=month", status: 400 },
+    post("gate", "/v1/gate", { ...csv, trajectory: runs[0], floors: { specification: 0.5 } }),
+    post("gate: dry run", "/v1/gate", { ...csv, trajectory: runs[0], repeats: 2, dryRun: true }),
+    post("gate: steers", "/v1/gate", { ...csv, trajectory: runs[1], threshold: 1, repeats: 2 }),
+    post("gate: live", "/v1/gate", { ...csv, trajectory: runs[1], threshold: 1, cache: "off" }, events),
+    post("gate: open over the budget", "/v1/gate", { ...csv, trajectory: runs[0], budget: { calls: 1 } }),
+    post("gate: open at the deadline", "/v1/gate", {
+      ...csv,
+      trajectory: runs[0],
+      judge: "slow",
+      deadlineMs: 100,
+    }),
+    post("gate: a rubric that can't be read", "/v1/gate", {
+      ...csv,
+      trajectory: runs[0],
+      criteria: "# No criteria\n",
+    }),
+    post("gate: nothing to judge", "/v1/gate", { ...csv, trajectory: " " }, { status: 400 }),
+    post("gate: an ensemble that loses a judge", "/v1/gate", {
+      ...csv,
+      trajectory: runs[0],
+      judge: ["evidence", "slow"],
+      deadlineMs: 1000,
+    }),
+    post("an ensemble with one judge twice", "/v1/compare", { ...pair, judge: ["evidence", "evidence"] }, {
+      status: 400,
+    }),
+    post("best-of-n: a judge that can't write", "/v1/best-of-n", { prompt: "Write." }, { status: 400 }),
+    post("best-of-n: dry run", "/v1/best-of-n", { prompt: "Write.", generator: "slow", dryRun: true }),
+    post("best-of-n: no drafts by the deadline", "/v1/best-of-n", {
+      prompt: "Write.",
+      generator: "slow",
+      deadlineMs: 100,
+    }, { status: 504 }),
     { name: "status", path: "/v1/status", status: 200 },
     post("probe", "/v1/status/probe", { judge: "evidence" }),
     post("probe: no such judge", "/v1/status/probe", { judge: "nobody" }, { status: 400 }),
@@ -277,9 +319,61 @@ export function guardedCases(): readonly Case[] {
     { name: "the token", path: "/v1/status", headers: { authorization }, status: 200 },
     { name: "an unknown path without a token", path: "/nowhere", status: 401 },
     { name: "an unknown path with the token", path: "/nowhere", headers: { authorization }, status: 404 },
+    ...keyCases({ authorization }),
+    ...budgetCases({ authorization: "Bearer token-small" }),
     post("a verb with the token", "/v1/compare", { task: "t", a: "x", b: "y" }, {
       headers: { authorization },
     }),
+  ];
+}
+
+/** The same key again and again. */
+function keyCases(authorized: Readonly<Record<string, string>>): readonly Case[] {
+  const headers = { ...authorized, "idempotency-key": "the-key" };
+  const live = { headers: { ...headers, accept: "text/event-stream" } };
+  const body = { task: "t", a: "[Command] make\n[Output]\nok", b: "nothing", criteria: ["It works."] };
+  return [
+    post("key: first", "/v1/compare", body, { headers }),
+    post("key: again", "/v1/compare", body, { headers }),
+    post("key: again, live", "/v1/compare", body, live),
+    post("key: another body", "/v1/compare", { ...body, seed: 1 }, { headers, status: 409 }),
+    post("key: another path", "/v1/select", { task: "t", candidates: ["x"] }, { headers }),
+    post("key: malformed", "/v1/compare", body, {
+      headers: { ...headers, "idempotency-key": "a b" },
+      status: 400,
+    }),
+    post("key: a final failure", "/v1/compare", { ...body, judge: "nobody" }, {
+      headers: { ...headers, "idempotency-key": "failed" },
+      status: 400,
+    }),
+    post("key: a final failure again", "/v1/compare", { ...body, judge: "nobody" }, {
+      headers: { ...headers, "idempotency-key": "failed" },
+      status: 400,
+    }),
+    post("key: a tracker", "/v1/trackers", { task: "t" }, { headers, status: 201 }),
+    post("key: the same tracker", "/v1/trackers", { task: "t" }, { headers, status: 201 }),
+  ];
+}
+
+/** A budget of ten calls: one compare of eight, and then nothing more that is bought. */
+function budgetCases(headers: Readonly<Record<string, string>>): readonly Case[] {
+  const body = {
+    task: "budget",
+    a: "[Command] make\n[Output]\nok",
+    b: "nothing",
+    criteria: ["One.", "Two."],
+    repeats: 4,
+  };
+  return [
+    post("budget: enough", "/v1/compare", body, { headers }),
+    post("budget: from the cache it costs nothing", "/v1/compare", { ...body, repeats: 1 }, { headers }),
+    post("budget: not enough", "/v1/compare", { ...body, task: "other" }, { headers, status: 429 }),
+    post("budget: not enough, live", "/v1/compare", { ...body, task: "other" }, {
+      headers: { ...headers, accept: "text/event-stream" },
+      status: 429,
+    }),
+    post("budget: a dry run", "/v1/compare", { ...body, task: "other", dryRun: true }, { headers }),
+    { name: "budget: shown to its holder", path: "/v1/status", headers, status: 200 },
   ];
 }
 
@@ -309,6 +403,9 @@ export async function answer(
     "allow",
     "www-authenticate",
     "retry-after",
+    "idempotent-replayed",
+    "ratelimit",
+    "ratelimit-policy",
     "x-request-id",
   ];
   return {
@@ -363,6 +460,9 @@ const MASKED = new Set([
   "id",
   "startedAt",
   "createdAt",
+  "retryAfterSeconds",
+  "resetsAt",
+  "day",
   "uptimeSeconds",
   "latencyMs",
   "done",
@@ -379,6 +479,7 @@ const MASKED = new Set([
 /** Ids and times differ from run to run. */
 function maskText<T extends string | null>(text: T): T | string {
   return text?.replaceAll(/\b(trk|dec)_[0-9A-Z]{26}\b/g, "$1_MASKED")
+    .replaceAll(/;t=\d+\b/g, ";t=SECONDS").replace(/^\d{2,5}$/, "SECONDS")
     .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z\b/g, "TIME") ?? text;
 }
 

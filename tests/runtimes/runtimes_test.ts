@@ -84,6 +84,27 @@ function checkSubstance(answers: ReadonlyMap<string, Masked>): void {
   }
 }
 
+/** The same for the requests with tokens. */
+function checkGuarded(answers: ReadonlyMap<string, Masked>): void {
+  const of = (name: string) => answers.get(name)!;
+  for (
+    const again of ["key: again", "key: again, live", "key: a final failure again", "key: the same tracker"]
+  ) {
+    assertEquals(of(again).headers["idempotent-replayed"], "true", again);
+  }
+  assertEquals(of("key: first").headers["idempotent-replayed"], null);
+  assertEquals(of("key: again").body, of("key: first").body);
+  assertEquals(of("key: the same tracker").body, of("key: a tracker").body);
+  assertEquals(
+    of("budget: enough").headers.ratelimit,
+    '"daily-calls";r=2;t=SECONDS, "daily-usd";r=1000000;t=SECONDS',
+  );
+  assertEquals((of("budget: not enough").body as { code: string }).code, "budget_exhausted");
+  const { budget } = of("budget: shown to its holder").body as { budget: { spent: unknown; held: unknown } };
+  assertEquals((budget.spent as { calls: number }).calls, 8);
+  assertEquals(budget.held, { calls: 0, tokens: 0, usd: 0 });
+}
+
 async function checkHangUp(
   server: RunningServer,
   judge: ReturnType<typeof slowJudge>,
@@ -141,6 +162,7 @@ for (const { name, start, ignore } of RUNTIMES) {
     const server = await start(common);
     try {
       const expected = await answersOf(await appItself(common), guardedCases());
+      checkGuarded(expected);
       const given = await answersOf(over(server), guardedCases());
       for (const [item, masked] of expected) assertEquals(given.get(item), masked, item);
     } finally {
