@@ -35,7 +35,7 @@ const LONGEST_RESULT_TEXT = 4000;
  */
 const MOST_CALLS_WITH_EVIDENCE = 10_000;
 /** How long an answer waits for its decision to be stored. */
-const STORE_PATIENCE_MS = 5000;
+const STORE_PATIENCE_MS = 10_000;
 
 /** One judged call as it was recorded. */
 export interface DecisionCall {

@@ -8,7 +8,7 @@
 export interface DecisionSettings {
   /** Newest decisions of each topic (verb, session or tracker) that are kept; 0 keeps none. */
   readonly keep: number;
-  /** Days that statistics are kept. */
+  /** Days that statistics are kept, and decisions at most. */
   readonly statisticsDays: number;
 }
 

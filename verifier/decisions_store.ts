@@ -3,13 +3,14 @@
  *
  * | key | holds | until |
  * |---|---|---|
- * | `decision/topic/<topic>/<turned id>` | the verb | as the record |
- * | `decision/record/<turned id>` | the whole record | it is not among its topic's newest |
+ * | `decision/record/<turned id>` | the whole record | it is not among its topic's newest, at most 400 days |
  * | `decision/list/<turned id>/<verb>` | the record in numbers, for lists | as the record |
+ * | `decision/topic/<topic>/<turned id>` | the verb | as the record |
  * | `statistic/<id>` | the record in numbers, for sums | 400 days |
  *
  * A turned id is the ULID with every digit replaced by its opposite, so that an ascending listing has the newest first.
- * The record is written before the list's entry and removed after it: what is listed can be shown.
+ * They are written in this order, and removed with the topic's entry last. A crash in between leaves at worst a record
+ * that no pruning finds, and that goes by its age.
  *
  * @module
  */
@@ -27,7 +28,7 @@ export const STATISTIC_PREFIX = "statistic/";
 const LIST = "decision/list/";
 const RECORD = "decision/record/";
 const TOPIC = "decision/topic/";
-/** Records that one write removes at most: a lowered limit is reached over several writes. */
+/** Records that are removed at once at most. */
 const MOST_PRUNED = 50;
 /** Keys that one page of a list looks at. */
 const MOST_LISTED = 1000;
@@ -66,21 +67,22 @@ export async function writeDecision(
   settings: DecisionSettings = DEFAULT_DECISION_SETTINGS,
 ): Promise<string | null> {
   const summary = encoder.encode(JSON.stringify(statistic));
-  const writeStatistic = () =>
-    store.put(STATISTIC_PREFIX + ulidOf(record.id), summary, {
-      expiresInMs: settings.statisticsDays * DAY_MS,
-    });
+  const lifetime = { expiresInMs: settings.statisticsDays * DAY_MS };
+  const statisticKey = STATISTIC_PREFIX + ulidOf(record.id);
   if (settings.keep === 0) {
-    await writeStatistic();
+    await store.put(statisticKey, summary, lifetime);
     return null;
   }
   const place = turned(ulidOf(record.id));
   const prefix = await topicPrefix(record.topic);
-  // The topic first, so that a record that is left behind by a crash is found when its topic is pruned; the list last,
-  // as what is listed can be shown. What may go together does: a store can commit it as one.
-  await Promise.all([writeStatistic(), store.put(prefix + place, encoder.encode(record.verb))]);
-  await store.put(RECORD + place, encoder.encode(JSON.stringify(record)));
-  await store.put(`${LIST}${place}/${record.verb}`, summary);
+  // The list after the record, as what is listed can be shown; the topic last, so that nobody prunes what is still being
+  // written. What may go together does: a store can commit it as one.
+  await Promise.all([
+    store.put(statisticKey, summary, lifetime),
+    store.put(RECORD + place, encoder.encode(JSON.stringify(record)), lifetime),
+  ]);
+  await store.put(`${LIST}${place}/${record.verb}`, summary, lifetime);
+  await store.put(prefix + place, encoder.encode(record.verb), lifetime);
   try {
     await pruneWhenFull(store, prefix, settings.keep);
     return null;
@@ -89,27 +91,53 @@ export async function writeDecision(
   }
 }
 
-/** Per store and topic: how many decisions it had when it was last listed, with those written since. */
-const held = new WeakMap<Store, Map<string, number>>();
-const MOST_TOPICS = 1000;
-
-/**
- * Prunes a topic once it holds a tenth more than `keep`, as listing it for every decision costs more than judging.
- * Another process' decisions are counted at the next listing.
- */
-async function pruneWhenFull(store: Store, prefix: string, keep: number): Promise<void> {
-  let topics = held.get(store);
-  if (topics === undefined) held.set(store, topics = new Map());
-  const known = topics.get(prefix);
-  const count = (known ?? 0) + 1;
-  topics.set(prefix, count);
-  if (known !== undefined && count <= keep + Math.min(MOST_PRUNED, Math.floor(keep / 10))) return;
-  if (topics.size > MOST_TOPICS) topics.delete(topics.keys().next().value!);
-  topics.set(prefix, await prune(store, prefix, keep));
+interface Topic {
+  /** How many decisions it had when it was last listed, with those written since; infinite before. */
+  count: number;
+  isBeingPruned: boolean;
 }
 
-/** Removes what is too old; at most 50 decisions at once. @returns how many are left */
-async function prune(store: Store, prefix: string, keep: number): Promise<number> {
+/** Topics of each store that this process has written to lately. */
+const topicsOf = new WeakMap<Store, Map<string, Topic>>();
+const MOST_TOPICS = 1000;
+/** Rounds of one pruning: a lowered limit is reached over several writes. */
+const MOST_ROUNDS = 10;
+
+/**
+ * Prunes a topic once it holds a tenth more than `keep`, as listing it for every decision costs more than judging; one
+ * writer at a time, as many would remove the same. Another process' decisions are counted at the next listing.
+ */
+async function pruneWhenFull(store: Store, prefix: string, keep: number): Promise<void> {
+  let topics = topicsOf.get(store);
+  if (topics === undefined) topicsOf.set(store, topics = new Map());
+  const topic = topics.get(prefix) ?? { count: Infinity, isBeingPruned: false };
+  topics.delete(prefix);
+  topics.set(prefix, topic); // the least recently written one goes first
+  if (topics.size > MOST_TOPICS) topics.delete(topics.keys().next().value!);
+  topic.count++;
+  if (topic.isBeingPruned || topic.count <= keep + Math.min(MOST_PRUNED, Math.floor(keep / 10))) return;
+  topic.isBeingPruned = true;
+  try {
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      topic.count = 0;
+      const { left, removed } = await prune(store, prefix, keep);
+      topic.count += left;
+      if (removed < MOST_PRUNED && topic.count <= keep + MOST_PRUNED) break;
+    }
+  } catch (error) {
+    topic.count = Infinity;
+    throw error;
+  } finally {
+    topic.isBeingPruned = false;
+  }
+}
+
+/** Removes what is too old; at most 50 decisions at once. */
+async function prune(
+  store: Store,
+  prefix: string,
+  keep: number,
+): Promise<{ readonly left: number; readonly removed: number }> {
   let seen = 0;
   let cursor: string | null | undefined;
   const old: string[] = [];
@@ -125,12 +153,12 @@ async function prune(store: Store, prefix: string, keep: number): Promise<number
   await Promise.all(old.map(async (key) => {
     const place = key.slice(prefix.length);
     const entry = await store.get(key);
-    const list = entry === null ? null : `${LIST}${place}/${new TextDecoder().decode(entry.value)}`;
-    await Promise.all([list === null ? null : store.delete(list), store.delete(RECORD + place)]);
+    if (entry !== null) await store.delete(`${LIST}${place}/${new TextDecoder().decode(entry.value)}`);
+    await store.delete(RECORD + place);
     // Last: what is still there is found again.
     await store.delete(key);
   }));
-  return seen - old.length;
+  return { left: seen - old.length, removed: old.length };
 }
 
 /** One page of a list. */
