@@ -109,3 +109,12 @@ Deno.test("a faulty configuration is told with its places, and a missing one wit
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("what the configuration warns of goes to the command's own standard error", async () => {
+  const { status, out, err } = await runCaptured(["status", "--json"], {
+    env: { ASSAY_CONFIG_JSON: '{"store":{"kind":"memory"}}', ASSAY_STORE: "memory" },
+  });
+  assertEquals(status, 0);
+  JSON.parse(out);
+  assertStringIncludes(err, "ASSAY_STORE is set but not used");
+});

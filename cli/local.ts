@@ -33,6 +33,7 @@ import { deleteTracker, readTracker, startTracker, updateTracker } from "../veri
 import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker_requests.ts";
 import type { Backend } from "./backend.ts";
 import type { Io } from "./io.ts";
+import { escapeLines } from "./text.ts";
 
 /** Where the configuration and the score cache are. */
 export interface LocalOptions {
@@ -44,6 +45,7 @@ export interface LocalOptions {
 export function runtimeOptions({ config, store }: LocalOptions, io: Io): DenoOptions {
   return {
     env: io.env,
+    log: (line) => io.err(`${escapeLines(line)}\n`),
     ...(config === undefined ? {} : { configPath: config }),
     ...(store === undefined
       ? {}

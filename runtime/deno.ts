@@ -22,6 +22,8 @@ export interface DenoOptions {
   readonly directory?: string;
   /** Takes the place of the configured store. */
   readonly store?: StoreConfig;
+  /** Takes lines for the operator, without secrets. @default console.error */
+  readonly log?: (line: string) => void;
 }
 
 /** A started verifier on Deno. */
@@ -111,11 +113,11 @@ async function find(options: DenoOptions): Promise<Found> {
   const env = options.env ?? ((name) => Deno.env.get(name));
   const found = await findConfig(options);
   const config = options.store === undefined ? found : { ...found, store: options.store };
-  const log = logger(config, env);
+  const told = { config, env, ...(options.log === undefined ? {} : { log: options.log }) };
+  const log = logger(told);
   for (const warning of config.warnings) log(warning);
   return {
-    config,
-    env,
+    ...told,
     store: await openStore(config.store, env),
     runtime: { name: "deno", version: Deno.version.deno },
     readText: (path) => Deno.readTextFile(path),

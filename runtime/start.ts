@@ -21,12 +21,14 @@ export interface Found {
   readonly runtime: { readonly name: string; readonly version: string | null };
   /** Reads the file of a replay judge; absent where there are no files. */
   readonly readText?: RegistryOptions["readText"];
+  /** Takes lines for the operator, already without secrets. @default console.error */
+  readonly log?: (line: string) => void;
 }
 
 /** What the command line needs: the verifier without HTTP. @throws {AssayError} {StoreError} {Error} as its parts do */
 export async function startEnvironment(found: Found): Promise<Environment> {
   const { config, store, env, readText } = found;
-  const log = logger(config, env);
+  const log = logger(found);
   const judges = createJudgeRegistry(config, {
     env,
     capabilities: createCapabilityMemory({ store, onWarning: log }),
@@ -49,14 +51,16 @@ export function startApp(found: Found, environment: Environment): Hono<AppTypes>
     runtime,
     tokens: readTokens(config, env),
     bodyLimitBytes: config.server.bodyLimitBytes,
-    log: logger(config, env),
+    log: logger(found),
   });
 }
 
 /** Writes lines for the operator without the secrets that this server was started with. */
-export function logger(config: Config, env: ReadEnvironment): (line: string) => void {
+export function logger(
+  { config, env, log = console.error }: Pick<Found, "config" | "env" | "log">,
+): (line: string) => void {
   const takeOut = redactor(config, env);
-  return (line) => console.error(takeOut(line));
+  return (line) => log(takeOut(line));
 }
 
 /** Takes secrets out of a text, those that this server was started with by their value. */
