@@ -94,9 +94,19 @@ export class UsageMeter {
     };
   }
 
-  /** A copy of the counts so far. */
+  /**
+   * A copy of the counts so far. A call that was left behind at a deadline counts as one more attempt whose cost nobody
+   * knows: its own word on that comes too late for the result.
+   */
   total(): Usage {
-    return { ...this.#usage };
+    const open = this.#open;
+    if (open === 0) return { ...this.#usage };
+    const { attempts, usd } = this.#usage;
+    return {
+      ...this.#usage,
+      attempts: attempts + open,
+      usd: costUsd(null, this.#price) === null ? null : usd,
+    };
   }
 }
 

@@ -13,6 +13,8 @@ const used = (fields: Partial<AnswerUsage> = {}): AnswerUsage => ({
   ...fields,
 });
 
+const NOTHING = { inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+
 Deno.test("costUsd() prices uncached, cached and output tokens each at its rate, reasoning only once", () => {
   assertAlmostEquals(costUsd(used(), PRICE)!, (600 * 1 + 400 * 0.1 + 100 * 4) / 1e6, 1e-15);
 });
@@ -47,6 +49,7 @@ Deno.test("UsageMeter counts failed attempts, and one unknown attempt makes the 
   meter.call();
   meter.attempt(used({ inputTokens: 0, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 }));
   meter.attempt(used());
+  meter.ended();
   meter.hit();
   const before = meter.total();
   assertEquals(
@@ -91,4 +94,20 @@ Deno.test("addUsage() adds every field and keeps unknown money unknown", () => {
     usd: 16,
   });
   assertEquals(addUsage(one, { ...one, usd: null }).usd, null);
+});
+
+Deno.test("a call that is still open counts as an attempt of unknown cost, but free where the judge is", () => {
+  const price = (rate: number) => ({
+    inputPerMillion: rate,
+    cachedInputPerMillion: rate,
+    outputPerMillion: rate,
+  });
+  for (const [rate, usd] of [[1, null], [0, 0]] as const) {
+    const meter = new UsageMeter(price(rate));
+    meter.call();
+    assertEquals([meter.total().calls, meter.total().attempts, meter.total().usd], [1, 1, usd]);
+    meter.attempt(NOTHING);
+    meter.ended();
+    assertEquals([meter.total().attempts, meter.total().usd], [1, 0]);
+  }
 });
