@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { inTime } from "../store/patience.ts";
 import type { Store } from "../store/store.ts";
 import { AssayError } from "../verifier/errors.ts";
 import { jsonResponse } from "./answer.ts";
@@ -23,25 +24,15 @@ export async function storeFault(services: Services): Promise<string | null> {
   const { store } = services.environment;
   let part = "read";
   try {
-    await inTime(store.get(CHECK_KEY));
+    await inTime(store.get(CHECK_KEY), PATIENCE_MS);
     if (Date.now() - (written.get(store) ?? -Infinity) < WRITE_BELIEVED_MS) return null;
     part = "written";
-    await inTime(store.put(CHECK_KEY, new Uint8Array(0), { expiresInMs: 60_000 }));
+    await inTime(store.put(CHECK_KEY, new Uint8Array(0), { expiresInMs: 60_000 }), PATIENCE_MS);
     written.set(store, Date.now());
     return null;
   } catch (error) {
     services.log(`store: can't be ${part}: ${error instanceof Error ? error.message : String(error)}`);
     return part === "read" ? "the store could not be reached" : "the store can be read, but not written";
-  }
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer in ${PATIENCE_MS} ms`)), PATIENCE_MS);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -5,11 +5,18 @@
  *
  * @module
  */
+import { inTime } from "../store/patience.ts";
 import { withoutSecrets } from "../verifier/decisions.ts";
 import { AssayError } from "../verifier/errors.ts";
 import { redact } from "../verifier/redact.ts";
 import { readBytes } from "./body.ts";
-import { type AnswerStore, createAnswerStore, type KeptAnswer, type Ownership } from "./idempotency_store.ts";
+import {
+  type AnswerStore,
+  type Claim,
+  createAnswerStore,
+  type KeptAnswer,
+  type Ownership,
+} from "./idempotency_store.ts";
 import type { AppContext, Operation, Parameter, Services } from "./operation.ts";
 import { problemResponse, toAssayError } from "./problem.ts";
 import { acceptsEvents, watchCaller } from "./verb.ts";
@@ -40,6 +47,8 @@ const FINAL_FAILURES: ReadonlySet<number> = new Set([400, 403, 413, 415, 422]);
 const KEPT_HEADERS = ["content-type", "cache-control", "location"];
 /** How long a request without a deadline of its own waits for the first one. */
 const PATIENCE_MS = 600_000;
+/** How long writing an answer of any size may take; whoever asked waits for it. */
+const LONGEST_KEEPING_MS = 60_000;
 const FIRST_POLL_MS = 50;
 const SLOWEST_POLL_MS = 1000;
 /** After this long without a word from a request of this process, the store is asked too: it may have died silently. */
@@ -119,7 +128,7 @@ async function take(
         const answer = await firstOf(flight.answer, LOCAL_WAIT_MS, caller.signal);
         if (answer !== undefined && answer !== null) return { answer };
       }
-      const claim = await answers.claim(id, bodyHash);
+      const claim = await claimInTime(answers, id, bodyHash);
       if (claim.kind === "mine") return { ownership: claim.ownership, bodyHash };
       if (claim.kind === "done") return { answer: claim.answer };
       if (claim.kind === "conflict") throw conflict();
@@ -137,6 +146,17 @@ async function take(
     }
   } finally {
     caller.stop();
+  }
+}
+
+/** A claim that comes too late is given up, or nobody could take the key as long as this process lives. */
+async function claimInTime(answers: AnswerStore, id: string, bodyHash: string): Promise<Claim> {
+  const claiming = answers.claim(id, bodyHash);
+  try {
+    return await inTime(claiming);
+  } catch (error) {
+    claiming.then((late) => late.kind === "mine" ? late.ownership.release() : undefined, () => {});
+    throw error;
   }
 }
 
@@ -164,7 +184,7 @@ async function work(
   ): Promise<{ readonly answer: KeptAnswer; readonly kept: boolean }> => {
     const record = withoutSecretsIn(answer, services.environment.redact ?? redact);
     try {
-      const first = await ownership.finish(record);
+      const first = await inTime(ownership.finish(record), LONGEST_KEEPING_MS);
       forget();
       resolve(first);
       return { answer: first === record ? answer : first, kept: true };

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Store } from "../store/store.ts";
+import { inTime } from "../store/patience.ts";
 import { updateWithRetry } from "../store/update.ts";
 import { type BudgetRecord, decodeBudget, EMPTY_RECORD, encodeBudget } from "./budget_record.ts";
 import { AssayError } from "./errors.ts";
@@ -44,7 +45,7 @@ export class BudgetCounter {
 
   /** The record as it is stored. @throws {StoreError} */
   async read(): Promise<BudgetRecord> {
-    return this.#decode((await this.#store.get(this.#key))?.value ?? null);
+    return this.#decode((await inTime(this.#store.get(this.#key)))?.value ?? null);
   }
 
   /** @throws what `change` gives back instead of a record; {StoreError} when it can't be written */
@@ -72,7 +73,7 @@ export class BudgetCounter {
       const owed = this.#owed;
       let outcomes: (BudgetRecord | AssayError)[] = [];
       try {
-        await updateWithRetry(this.#store, this.#key, (bytes) => {
+        await inTime(updateWithRetry(this.#store, this.#key, (bytes) => {
           const before = this.#decode(bytes);
           let record = before;
           for (const change of owed) record = applied(record, change);
@@ -82,7 +83,7 @@ export class BudgetCounter {
             return next;
           });
           return record === before ? null : encodeBudget(record);
-        }, { expiresInMs: KEPT_MS });
+        }, { expiresInMs: KEPT_MS }));
         this.#owed = this.#owed.slice(owed.length);
         group.forEach(({ resolve, reject }, i) => {
           const outcome = outcomes[i]!;

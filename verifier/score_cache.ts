@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { inTime } from "../store/patience.ts";
 import type { Store } from "../store/store.ts";
 import { coreVersion, promptVersion } from "./core.ts";
 import { type AnswerEvidence, readEvidence } from "./decisions_evidence.ts";
@@ -106,7 +107,7 @@ export function createScoreCache(
       if (!reads) return null;
       let bytes: Uint8Array | undefined;
       try {
-        bytes = (await store.get(`score/${key}`))?.value;
+        bytes = (await inTime(store.get(`score/${key}`)))?.value;
       } catch (error) {
         reads = false;
         warnings.add(`the score cache can't be read and is not used: ${(error as Error).message}`);
@@ -122,7 +123,7 @@ export function createScoreCache(
     async write(key, answer) {
       if (!writes || answer.scores.some((score) => score.kind !== "scored")) return;
       try {
-        await store.put(
+        await inTime(store.put(
           `score/${key}`,
           new TextEncoder().encode(JSON.stringify({
             format: FORMAT,
@@ -130,7 +131,7 @@ export function createScoreCache(
             analysis: answer.analysis,
             evidence: answer.evidence,
           })),
-        );
+        ));
         noteWritten(store, key);
       } catch (error) {
         writes = false;
