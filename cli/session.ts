@@ -28,6 +28,7 @@ const OWN: readonly OptionName[] = [
 ];
 const OPTIONS: readonly OptionName[] = [...VERB_OPTIONS, ...OWN, ...PLACE_OPTIONS, ...PRINT_OPTIONS];
 
+/** The command. */
 export const sessionCommand: Command = {
   name: "session",
   summary: "the progress, or the acceptance, of an agent's session log",

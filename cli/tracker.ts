@@ -47,6 +47,7 @@ const OPTIONS: readonly OptionName[] = [
   ...PRINT_OPTIONS,
 ];
 
+/** The command. */
 export const trackerCommand: Command = {
   name: "tracker",
   summary: "follow a run step by step: start, update, result, delete",

@@ -229,7 +229,7 @@ export interface Matcher {
   find(text: string): readonly (readonly [number, number])[];
 }
 
-/** @throws {PatternFault} when the pattern is too large */
+/** Prepares a parsed pattern. @throws {PatternFault} when it is too large */
 export function createMatcher(root: Node): Matcher {
   const graph = build(root);
   const needsPlaces = graph.jumps.some(({ condition }) => condition !== null);

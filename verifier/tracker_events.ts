@@ -6,8 +6,8 @@
 import { AssayError } from "./errors.ts";
 import type { Environment } from "./environment.ts";
 import { adviceOf } from "./track.ts";
-import { stepView } from "./tracker.ts";
 import type { TrackerEvent } from "./tracker_requests.ts";
+import { stepView } from "./tracker_scoring.ts";
 import { openTrackers } from "./tracker_store.ts";
 
 /** What a reader has been told: the resumable part of an event stream. */
