@@ -167,6 +167,8 @@ export function createBudgets(
       let status: BudgetStatus | null = null;
       let renewing: ReturnType<typeof setInterval> | undefined;
       let over = false;
+      /** Whether a lease was written, or may have been by a write that failed. */
+      let written: "none" | "perhaps" | "written" = "none";
       let turn: Promise<unknown> = Promise.resolve();
 
       const spending = (): Spending =>
@@ -196,8 +198,10 @@ export function createBudgets(
             return refusal === null ? next : exhausted(token, on, refusal, plan, now());
           });
           status = statusOf(record, daily, on);
+          written = "written";
         } catch (error) {
           reserved = before;
+          if (!(error instanceof AssayError) && written === "none") written = "perhaps";
           if (seen !== null && error instanceof AssayError) status = statusOf(seen, daily, day);
           throw error;
         }
@@ -222,14 +226,16 @@ export function createBudgets(
         status: () => status,
         async settle() {
           clearInterval(renewing);
-          if (over || counter === null || day === null) return;
+          if (over || counter === null || day === null || written === "none") return;
           over = true;
           const spent = spending();
-          try {
-            status = statusOf(await counter.owe((record) => settle(record, id, spent)), daily, day);
-          } catch (error) {
-            log(`what token "${token}" bought can't be counted yet: ${messageOf(error)}`);
-          }
+          const on = day;
+          const counted = counter.owe((record) => settle(record, id, spent)).then(
+            (record) => void (status = statusOf(record, daily, on)),
+            (error) => log(`what token "${token}" bought can't be counted yet: ${messageOf(error)}`),
+          );
+          // Nobody needs to wait until a lease is gone that perhaps never was.
+          if (written === "written") await counted;
         },
       };
     },
