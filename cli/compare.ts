@@ -9,6 +9,7 @@ import { footLines, headLines, type Print, unscoredOf, unscoredText } from "./re
 import { readImages, sharedFields } from "./request.ts";
 import { number, signed, table } from "./table.ts";
 import { escapeText, fit, wrap } from "./text.ts";
+import { judgesLines } from "./verdict.ts";
 
 const OPTIONS = [...VERB_OPTIONS, ...PLACE_OPTIONS, ...PRINT_OPTIONS] as const;
 
@@ -129,7 +130,16 @@ export function compareLines(
     );
   }
   const scores = result.calls.flatMap((call) => [call.a, call.b]);
-  return [...lines, ...footLines(result, unscoredText(unscoredOf(scores), scores.length), notes, print)];
+  return [
+    ...lines,
+    ...judgesLines(
+      result.judges,
+      result.agreement,
+      (winner) => winner === "tie" ? "a tie" : String(winner),
+      print,
+    ),
+    ...footLines(result, unscoredText(unscoredOf(scores), scores.length), notes, print),
+  ];
 }
 
 function verdict(result: CompareResult, a: Input, b: Input, { style, columns }: Print): string {

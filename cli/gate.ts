@@ -118,7 +118,7 @@ export function gateLines(
     lines.push("", style.dim("What an agent would be told:"));
     lines.push(...escapeLines(result.steer).split("\n").map((line) => `  ${fit(line, columns - 2)}`));
   }
-  lines.push("");
+  if (lines.at(-1) !== "") lines.push("");
   const missing = result.unscored === 0 ? null : `${plural(result.unscored, "score")} missing`;
   return [...lines, ...footLines(result, missing, notes, print)];
 }

@@ -10,6 +10,7 @@ import { readImages, sharedFields } from "./request.ts";
 import { barsSvg, writeSvg } from "./svg.ts";
 import { number, plural, signed, table } from "./table.ts";
 import { escapeText, fit, wrap } from "./text.ts";
+import { judgesLines } from "./verdict.ts";
 
 const OWN: readonly OptionName[] = ["mode", "pivots", "prior", "svg"];
 const OPTIONS = [...VERB_OPTIONS, ...OWN, ...PLACE_OPTIONS, ...PRINT_OPTIONS] as const;
@@ -128,7 +129,13 @@ export function selectLines(
   if (hasReward) lines.push(rewardLine(result, inputs));
   if (!print.quiet) lines.push("", style.dim(wrap(explanation(upstream, hasAgreement, hasReward), columns)));
   const missing = unscoredText(result.unscoredParts, null);
-  return [...lines, ...footLines(result, missing, notes, print)];
+  const rankOf = (winner: unknown): string =>
+    `# ${result.ranking.findIndex(({ index }) => index === winner) + 1} of the ranking`;
+  return [
+    ...lines,
+    ...judgesLines(result.judges, result.agreement, rankOf, print),
+    ...footLines(result, missing, notes, print),
+  ];
 }
 
 function candidateName({ index }: RankingEntry, inputs: readonly Input[]): string {

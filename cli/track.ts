@@ -10,6 +10,7 @@ import { readImages, sharedFields } from "./request.ts";
 import { curveSvg, writeSvg } from "./svg.ts";
 import { number, table } from "./table.ts";
 import { escapeText, fit, wrap } from "./text.ts";
+import { judgesLines } from "./verdict.ts";
 
 const OWN: readonly OptionName[] = ["causal", "checkpoints", "svg"];
 const OPTIONS = [...VERB_OPTIONS, ...OWN, ...PLACE_OPTIONS, ...PRINT_OPTIONS] as const;
@@ -114,7 +115,11 @@ export function trackLines(
   lines.push(...curveLines(result, print));
   const total = result.curve.reduce((sum, { scored, unscored }) => sum + scored + unscored, 0);
   const text = unscoredText(result.unscoredParts, total);
-  return [...lines, ...footLines(result, text, notes, print)];
+  return [
+    ...lines,
+    ...judgesLines(result.judges, null, String, print),
+    ...footLines(result, text, notes, print),
+  ];
 }
 
 /** The curve as a table with bars, its end and what the numbers mean. */

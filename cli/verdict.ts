@@ -93,5 +93,5 @@ export function judgesLines(
   const agree = agreement === null || agreement === undefined
     ? []
     : [`Agreement ${Math.round(100 * agreement)} %: judges that come to the same by themselves.`];
-  return ["", style.dim(head!), ...body, ...agree];
+  return ["", style.dim(head!), ...body, ...agree, ""];
 }
