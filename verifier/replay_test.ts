@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import fc from "fast-check";
 import { createMemoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
 import {
@@ -285,4 +286,69 @@ Deno.test("a tracker's steps and a session are decisions of their own topics, an
     ["session null", "session null", `tracker ${id}`, `tracker ${id}`],
   );
   for (const decision of decisions) assertEqualReplay(replayDecision(await readDecision(store, decision.id)));
+});
+
+Deno.test("a select that its deadline cut short is derived again to equality", async () => {
+  for (const rounds of [1, 2]) {
+    let asked = 0;
+    const { record, result } = await decide("select", {
+      candidates: candidates(7),
+      criteria: ["x"],
+      pivots: 1,
+      deadlineMs: 1000,
+    }, {
+      answer: (request, context) => {
+        // The ring of seven is answered, or all but one of it; what comes then never is.
+        if (++asked <= (rounds === 1 ? 6 : 7)) {
+          return answerWith(
+            request.tags,
+            slotsOf(request).map((i) => i / 9),
+          );
+        }
+        return new Promise((_, reject) =>
+          context.signal.addEventListener("abort", () => reject(context.signal.reason), { once: true })
+        );
+      },
+    });
+    assertEquals(result?.stopped, "budget");
+    assert(unscored(record) > 0);
+    assertEqualReplay(replayDecision(record));
+  }
+});
+
+Deno.test("whatever is asked and answered, what was stored is derived again to equality", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        count: fc.integer({ min: 2, max: 8 }),
+        twins: fc.integer({ min: 0, max: 2 }),
+        mode: fc.constantFrom("pivot", "round_robin", "upstream"),
+        pivots: fc.integer({ min: 1, max: 4 }),
+        repeats: fc.integer({ min: 1, max: 3 }),
+        seed: fc.integer({ min: -5, max: 1000 }),
+        weights: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 3 }),
+        gaps: fc.integer({ min: 2, max: 9 }),
+        ties: fc.boolean(),
+      }),
+      async ({ count, twins, weights, gaps, ties, ...settings }) => {
+        const list = [...candidates(count), ...candidates(Math.min(count, twins))];
+        const criteria = weights.map((weight, i) => ({ description: `look ${"x".repeat(i)}`, weight }));
+        let asked = 0;
+        const { record, error } = await decide("select", { candidates: list, criteria, ...settings }, {
+          answer: (request) => {
+            const slots = slotsOf(request);
+            const salt = request.suffix.length + request.repeat;
+            if (++asked % gaps === 0) {
+              if (asked % 2 === 0) throw new JudgeError("backend_error", "down");
+              return answerWith(request.tags.slice(0, 1), [0.5]);
+            }
+            return answerWith(request.tags, slots.map((i) => ties ? 0.5 : ((i * 31 + salt * 17) % 23) / 23));
+          },
+        });
+        if (error !== null) assert(error instanceof AssayError);
+        assertEqualReplay(replayDecision(record));
+      },
+    ),
+    { numRuns: 60 },
+  );
 });
