@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { BudgetStatus } from "../verifier/budget.ts";
 import type { DecisionRecord } from "../verifier/decisions.ts";
 import type { DecisionPage } from "../verifier/decisions_store.ts";
 import type { Replay } from "../verifier/replay.ts";
@@ -32,6 +33,8 @@ export interface StatusInfo {
   /** Only a server has them. */
   readonly uptimeSeconds?: number;
   readonly usage?: Usage;
+  /** The caller's own daily budget; `null` without one. */
+  readonly budget?: BudgetStatus | null;
 }
 
 /** Runs that are followed step by step. */

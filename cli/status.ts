@@ -1,4 +1,5 @@
 /** `assay status`: judges, versions and store. @module */
+import type { BudgetStatus } from "../verifier/budget.ts";
 import type { ProfileInfo } from "../verifier/judges/judge.ts";
 import type { StatusInfo } from "./backend.ts";
 import { type Command, printJson, printLines, printOf } from "./command.ts";
@@ -71,6 +72,7 @@ export function statusLines(status: StatusInfo, place: string, print: Print): re
     }`,
     ...(status.uptimeSeconds === undefined ? [] : [`${style.dim("Up    ")}  ${status.uptimeSeconds} s`]),
     ...(status.usage === undefined ? [] : [`${style.dim("Used  ")}  ${usageLine(status.usage, "")}`]),
+    ...(status.budget ? [`${style.dim("Budget")}  ${budgetText(status.budget)}`] : []),
     "",
     style.dim(head!),
     ...body,
@@ -84,6 +86,18 @@ export function statusLines(status: StatusInfo, place: string, print: Print): re
     }
   }
   return lines;
+}
+
+/** `40 (and 6 held) of 100 calls, $0.1 of $0.5 today (UTC)`. */
+function budgetText({ limits, spent, held }: BudgetStatus): string {
+  const parts = (["calls", "tokens", "usd"] as const).flatMap((unit) => {
+    const limit = limits[unit];
+    if (limit === null) return [];
+    const shown = (amount: number) => unit === "usd" ? `$${Number(amount.toFixed(4))}` : String(amount);
+    const under = held[unit] > 0 ? ` (and ${shown(held[unit])} held)` : "";
+    return [`${shown(spent[unit])}${under} of ${shown(limit)}${unit === "usd" ? "" : ` ${unit}`}`];
+  });
+  return `${parts.join(", ")} today (UTC)`;
 }
 
 function keyText(judge: ProfileInfo): string {
