@@ -23,6 +23,14 @@ export async function readJson(request: Request, limitBytes: number): Promise<un
   return parseJson(await readText(request.body, limitBytes));
 }
 
+/** The same, but no body at all, as `curl -X POST` sends it, is an empty object. @throws {AssayError} as `readJson` */
+export async function readOptionalJson(request: Request, limitBytes: number): Promise<unknown> {
+  const { headers, body } = request;
+  const isAbsent = !headers.has("content-type") && !headers.has("transfer-encoding") &&
+    (body === null || Number(headers.get("content-length") ?? "0") === 0);
+  return isAbsent ? {} : await readJson(request, limitBytes);
+}
+
 /**
  * The bytes of a request's body, as they came.
  *

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { AssayError } from "../verifier/errors.ts";
-import { readJson } from "./body.ts";
+import { readJson, readOptionalJson } from "./body.ts";
 
 function request(chunks: readonly Uint8Array[], headers: Record<string, string> = {}): Request {
   const body = new ReadableStream<Uint8Array>({
@@ -122,4 +122,18 @@ Deno.test("readJson() holds a body that breaks off against the caller, not again
   const error = await assertRejects(() => readJson(broken, 10), AssayError, "broke off after 0 bytes");
   assertEquals(error.code, "invalid_json");
   assertEquals((error.cause as Error).message, "connection lost");
+});
+
+Deno.test("readOptionalJson() takes no body for an empty object, and any body as readJson() does", async () => {
+  const post = (init: RequestInit = {}) => new Request("http://127.0.0.1/", { method: "POST", ...init });
+  assertEquals(await readOptionalJson(post(), 10), {});
+  assertEquals(await readOptionalJson(post({ headers: { "content-length": "0" } }), 10), {});
+  assertEquals(await readOptionalJson(request([bytesOf('{"a":1}')]), 10), { a: 1 });
+  const cases = [
+    [post({ headers: { "content-type": "application/json" } }), "invalid_json"],
+    [post({ headers: { "content-type": "text/plain" }, body: "{}" }), "unsupported_media_type"],
+  ] as const;
+  for (const [faulty, code] of cases) {
+    assertEquals((await assertRejects(() => readOptionalJson(faulty, 10), AssayError)).code, code);
+  }
 });

@@ -238,13 +238,14 @@ function describe(operation: Operation): JsonObject {
         name: "X-Request-Id",
         in: "header",
         required: false,
-        description: "Given back in the answer and in the log: 1 to 128 visible ASCII characters.",
-        schema: { type: "string", minLength: 1, maxLength: 128 },
+        description:
+          "Given back in the answer and in the log if it is 1 to 128 visible ASCII characters; else a new one is made.",
+        schema: { type: "string" },
       },
     ],
     ...(operation.body === undefined ? {} : {
       requestBody: {
-        required: true,
+        required: operation.body.optional !== true,
         content: {
           "application/json": {
             schema: reference(operation.body.schema),

@@ -102,6 +102,16 @@ Deno.test("the schemas are JSON Schema: known types, required names that exist, 
   });
 });
 
+Deno.test("only the probe takes a request without a body, and no X-Request-Id is refused", async () => {
+  const all = operations(await document());
+  const optional = all.filter(({ operation }) => operation.requestBody?.required === false);
+  assertEquals(optional.map(({ path }) => path), ["/v1/status/probe"]);
+  for (const { operation } of all) {
+    const parameter = operation.parameters.find(({ name }: Any) => name === "X-Request-Id");
+    assertEquals([parameter.required, parameter.schema], [false, { type: "string" }]);
+  }
+});
+
 Deno.test("requests are described as a caller may send them: defaults are optional, unknown fields refused", async () => {
   const { CompareRequest, SelectRequest, TrackRequest } = (await document()).components.schemas;
   assertEquals(CompareRequest.required.sort(), ["a", "b", "task"]);

@@ -99,6 +99,8 @@ export interface Operation {
   readonly access: "token" | "document" | "health";
   readonly parameters?: readonly Parameter[];
   readonly body?: {
+    /** A request without a body is one with an empty object. */
+    readonly optional?: true;
     readonly schema: SchemaName;
     readonly examples: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
   };

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { probeJudges } from "../verifier/probe.ts";
 import { parseRequest } from "../verifier/requests.ts";
 import { jsonResponse } from "./answer.ts";
-import { readJson } from "./body.ts";
+import { readOptionalJson } from "./body.ts";
 import { storeFault } from "./health.ts";
 import type { Operation, Services } from "./operation.ts";
 import { openAllowance, watchCaller } from "./verb.ts";
@@ -67,6 +67,7 @@ export function statusOperations(services: Services): readonly Operation[] {
         "Buys one scored call per judge (or of one judge), after forgetting what was learnt about its capabilities. A " +
         "judge's failure is its entry's `code` and `detail`; the answer is 200 all the same.",
       body: {
+        optional: true,
         schema: "ProbeRequest",
         examples: {
           all: { summary: "Every judge", value: {} },
@@ -81,7 +82,7 @@ export function statusOperations(services: Services): readonly Operation[] {
       handle: async (context) => {
         const { judge } = parseRequest(
           probeRequest,
-          await readJson(context.req.raw, services.bodyLimitBytes),
+          await readOptionalJson(context.req.raw, services.bodyLimitBytes),
         );
         const { signal, stop } = watchCaller(context);
         const allowance = openAllowance(context, services);
