@@ -98,6 +98,8 @@ interface CachedLog {
   length: number;
   readonly steps: Map<number, StepRecord>;
   readonly byKey: Map<string, StepRecord>;
+  /** Of scored steps: these never change. */
+  readonly scores: Map<number, ScoreRecord>;
   characters: number;
 }
 
@@ -137,9 +139,23 @@ export function createTrackerStore(store: Store): TrackerStore {
     log.length = Math.max(log.length, step.index);
   }
 
+  /** Keeps a score that is final. */
+  function keep(id: string, record: ScoreRecord): void {
+    const log = logs.get(id);
+    if (log === undefined || record.score === null || log.scores.has(record.index)) return;
+    log.scores.set(record.index, record);
+    log.characters += 2000;
+  }
+
   /** Reads what was appended since. */
   async function refresh(id: string): Promise<CachedLog> {
-    const log = logs.get(id) ?? { length: 0, steps: new Map(), byKey: new Map(), characters: 0 };
+    const log = logs.get(id) ?? {
+      length: 0,
+      steps: new Map(),
+      byKey: new Map(),
+      scores: new Map(),
+      characters: 0,
+    };
     const found = await indices(id, "step", log.length);
     for (const { index, entry } of await readAll(id, "step", found)) {
       const step = entry === null ? null : decodeStep(entry.value, index);
@@ -200,6 +216,16 @@ export function createTrackerStore(store: Store): TrackerStore {
       throw new AssayError("not_found", `there is no tracker ${JSON.stringify(id.slice(0, 60))}${gone}`);
     }
     return record;
+  }
+
+  /** What was written while the tracker was being deleted must not stay behind. @throws {AssayError} `not_found` then */
+  async function undoIfDeleted(id: string, key: string): Promise<void> {
+    try {
+      await start(id);
+    } catch (error) {
+      if (error instanceof AssayError && error.code === "not_found") await store.delete(key);
+      throw error;
+    }
   }
 
   /** Runs one append of this process after the other, as long as nobody takes too long. */
@@ -291,15 +317,7 @@ export function createTrackerStore(store: Store): TrackerStore {
       await start(id);
       const appended = await inTurn(id, () => appendInTurn(id, step));
       if (appended.isNew) {
-        try {
-          await start(id);
-        } catch (error) {
-          // It was deleted in between: the step must not stay behind.
-          if (error instanceof AssayError && error.code === "not_found") {
-            await store.delete(recordKey(id, "step", appended.step.index));
-          }
-          throw error;
-        }
+        await undoIfDeleted(id, recordKey(id, "step", appended.step.index));
         tell(id);
       }
       return appended;
@@ -307,17 +325,30 @@ export function createTrackerStore(store: Store): TrackerStore {
     async scores(id) {
       const scores = new Map<number, ScoreRecord>();
       const corrupt: number[] = [];
-      for (const { index, entry } of await readAll(id, "score", await indices(id, "score", 0))) {
+      const missing: number[] = [];
+      for (const index of await indices(id, "score", 0)) {
+        const known = logs.get(id)?.scores.get(index);
+        if (known === undefined) missing.push(index);
+        else scores.set(index, known);
+      }
+      for (const { index, entry } of await readAll(id, "score", missing)) {
         if (entry === null) continue;
         const record = decodeScore(entry.value, index);
         if (record === null) corrupt.push(index);
-        else scores.set(index, record);
+        else {
+          scores.set(index, record);
+          keep(id, record);
+        }
       }
       return { scores, corrupt };
     },
     async score(id, index) {
+      const known = logs.get(id)?.scores.get(index);
+      if (known !== undefined) return known;
       const entry = await store.get(recordKey(id, "score", index));
-      return entry === null ? null : decodeScore(entry.value, index);
+      const record = entry === null ? null : decodeScore(entry.value, index);
+      if (record !== null) keep(id, record);
+      return record;
     },
     async putScore(id, record) {
       const key = recordKey(id, "score", record.index);
@@ -327,10 +358,11 @@ export function createTrackerStore(store: Store): TrackerStore {
         if (stored !== null && stored.score !== null) return stored;
         const next = { ...record, attempts: (stored?.attempts ?? 0) + 1 };
         const version = await store.put(key, encodeRecord(next), { ifVersion: entry?.version ?? null });
-        if (version !== null) {
-          tell(id);
-          return next;
-        }
+        if (version === null) continue;
+        await undoIfDeleted(id, key);
+        keep(id, next);
+        tell(id);
+        return next;
       }
       throw new StoreError(
         `the score of step ${record.index} of tracker ${id} was changed by others too often`,

@@ -287,3 +287,24 @@ Deno.test("bad updates name their field", async () => {
     await refuses(update(environment, id, body), "invalid_request");
   }
 });
+
+Deno.test("what is written while a tracker is being deleted doesn't stay behind", async () => {
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const { promise: hold, resolve: release } = Promise.withResolvers<void>();
+  const judge = fakeJudge({
+    answer: async ({ tags }) => {
+      ask();
+      await hold;
+      return answerWith(tags, [0.5], "progress");
+    },
+  });
+  const store = createMemoryStore();
+  const environment = fakeEnvironment(judge, store);
+  const id = await start(environment);
+  const scoring = update(environment, id, "a");
+  await asked;
+  await deleteTracker(environment, id);
+  release();
+  await refuses(scoring, "not_found");
+  assertEquals((await store.list(`tracker/${id}/`)).keys, [startKey(id)]);
+});
