@@ -19,9 +19,9 @@ export function blockToken(secret: string, text: string): string;
 export function coreVersion(): string;
 
 /**
- * JSON array of `{name, id?}` in, JSON array of ids out.
+ * Names in, and for each the pinned id; JSON array of ids out. `pinned` says which ids are there: the others are empty.
  */
-export function criterionIds(items: string): string;
+export function criterionIds(joined: string, lengths: Uint32Array | number[], pinned: Uint8Array | number[]): string;
 
 /**
  * Where each tag's score stands. `tags` are joined by line feeds, `lengths` are UTF-16 lengths of the tokens.
@@ -60,7 +60,7 @@ export function draftPrompt(request: string, context: string | null | undefined,
 export function memoryBytes(): number;
 
 /**
- * JSON of `PairwiseFrame` out. Plain arguments, as each structure read from JSON costs 4 kB of wasm.
+ * JSON of `PairwiseFrame` out. Plain arguments.
  */
 export function pairwiseFrame(note: string, has_context: boolean, images: number, is_proposal: boolean): string;
 
@@ -85,9 +85,9 @@ export function pivotPairs(count: number, pivots: Float64Array | number[], bough
 export function probabilityRight(count: number, calls: Float64Array | number[], prior_means: Float64Array | number[], pick: number, pair_accuracy: number, pass_rate: number): number;
 
 /**
- * JSON of `ProgressOptions` in, JSON of `ProgressFrame` out.
+ * Id, name and description of each criterion in, JSON of `ProgressFrame` out.
  */
-export function progressFrame(options: string): string;
+export function progressFrame(note: string, criteria: string, lengths: Uint32Array | number[], has_context: boolean, images: number): string;
 
 /**
  * Ascending 1-based steps in, text out.
@@ -111,9 +111,10 @@ export function quoteMarkers(text: string): string;
 export function rate(count: number, calls: Float64Array | number[], prior_means: Float64Array | number[]): Float64Array;
 
 /**
- * JSON array of steps in, JSON array of texts out.
+ * Steps in, JSON array of texts out. Each step's texts are its message, commands and outputs; `counts` holds two
+ * numbers per step: commands and outputs.
  */
-export function renderSteps(steps: string, first_number: number): string;
+export function renderSteps(joined: string, lengths: Uint32Array | number[], counts: Uint32Array | number[], first_number: number): string;
 
 /**
  * See `schedule::ring_pairs`.

@@ -12,6 +12,7 @@ export function __trapForTests() {
 
 export function __wbg_reset_state () {
     __wbg_instance_id++;
+    cachedDataViewMemory0 = null;
     cachedFloat64ArrayMemory0 = null;
     cachedUint32ArrayMemory0 = null;
     cachedUint8ArrayMemory0 = null;
@@ -83,31 +84,45 @@ export function coreVersion() {
 }
 
 /**
- * JSON array of `{name, id?}` in, JSON array of ids out.
- * @param {string} items
+ * Names in, and for each the pinned id; JSON array of ids out. `pinned` says which ids are there: the others are empty.
+ * @param {string} joined
+ * @param {Uint32Array | number[]} lengths
+ * @param {Uint8Array | number[]} pinned
  * @returns {string}
  */
-export function criterionIds(items) {
-    let deferred3_0;
-    let deferred3_1;
+export function criterionIds(joined, lengths, pinned) {
+    let deferred5_0;
+    let deferred5_1;
     try {
-        const ptr0 = passStringToWasm0(items, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-        const len0 = WASM_VECTOR_LEN;
+        let ptr0, len0, ptr1, len1, ptr2, len2;
+        try {
+            ptr0 = passStringToWasm0(joined, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passArray32ToWasm0(lengths, wasm.__wbindgen_malloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passArray8ToWasm0(pinned, wasm.__wbindgen_malloc);
+            len2 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 1, 1); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 4, 4); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
         let ret;
         __wbg_call_guard();
-        ret = wasm.criterionIds(ptr0, len0);
-        var ptr2 = ret[0];
-        var len2 = ret[1];
+        ret = wasm.criterionIds(ptr0, len0, ptr1, len1, ptr2, len2);
+        var ptr4 = ret[0];
+        var len4 = ret[1];
         if (ret[3]) {
-            ptr2 = 0; len2 = 0;
+            ptr4 = 0; len4 = 0;
             throw takeFromExternrefTable0(ret[2]);
         }
-        deferred3_0 = ptr2;
-        deferred3_1 = len2;
-        return getStringFromWasm0(ptr2, len2);
+        deferred5_0 = ptr4;
+        deferred5_1 = len4;
+        return getStringFromWasm0(ptr4, len4);
     } finally {
         __wbg_call_guard();
-        wasm.__wbindgen_free(deferred3_0, deferred3_1, 1);
+        wasm.__wbindgen_free(deferred5_0, deferred5_1, 1);
     }
 }
 
@@ -286,7 +301,7 @@ export function memoryBytes() {
 }
 
 /**
- * JSON of `PairwiseFrame` out. Plain arguments, as each structure read from JSON costs 4 kB of wasm.
+ * JSON of `PairwiseFrame` out. Plain arguments.
  * @param {string} note
  * @param {boolean} has_context
  * @param {number} images
@@ -447,31 +462,49 @@ export function probabilityRight(count, calls, prior_means, pick, pair_accuracy,
 }
 
 /**
- * JSON of `ProgressOptions` in, JSON of `ProgressFrame` out.
- * @param {string} options
+ * Id, name and description of each criterion in, JSON of `ProgressFrame` out.
+ * @param {string} note
+ * @param {string} criteria
+ * @param {Uint32Array | number[]} lengths
+ * @param {boolean} has_context
+ * @param {number} images
  * @returns {string}
  */
-export function progressFrame(options) {
-    let deferred3_0;
-    let deferred3_1;
+export function progressFrame(note, criteria, lengths, has_context, images) {
+    let deferred7_0;
+    let deferred7_1;
     try {
-        const ptr0 = passStringToWasm0(options, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-        const len0 = WASM_VECTOR_LEN;
+        const val4 = +has_context;
+        const val5 = +images;
+        let ptr0, len0, ptr1, len1, ptr2, len2;
+        try {
+            ptr0 = passStringToWasm0(note, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passStringToWasm0(criteria, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passArray32ToWasm0(lengths, wasm.__wbindgen_malloc);
+            len2 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 4, 4); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 1, 1); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
         let ret;
         __wbg_call_guard();
-        ret = wasm.progressFrame(ptr0, len0);
-        var ptr2 = ret[0];
-        var len2 = ret[1];
+        ret = wasm.progressFrame(ptr0, len0, ptr1, len1, ptr2, len2, val4, val5);
+        var ptr6 = ret[0];
+        var len6 = ret[1];
         if (ret[3]) {
-            ptr2 = 0; len2 = 0;
+            ptr6 = 0; len6 = 0;
             throw takeFromExternrefTable0(ret[2]);
         }
-        deferred3_0 = ptr2;
-        deferred3_1 = len2;
-        return getStringFromWasm0(ptr2, len2);
+        deferred7_0 = ptr6;
+        deferred7_1 = len6;
+        return getStringFromWasm0(ptr6, len6);
     } finally {
         __wbg_call_guard();
-        wasm.__wbindgen_free(deferred3_0, deferred3_1, 1);
+        wasm.__wbindgen_free(deferred7_0, deferred7_1, 1);
     }
 }
 
@@ -582,33 +615,48 @@ export function rate(count, calls, prior_means) {
 }
 
 /**
- * JSON array of steps in, JSON array of texts out.
- * @param {string} steps
+ * Steps in, JSON array of texts out. Each step's texts are its message, commands and outputs; `counts` holds two
+ * numbers per step: commands and outputs.
+ * @param {string} joined
+ * @param {Uint32Array | number[]} lengths
+ * @param {Uint32Array | number[]} counts
  * @param {number} first_number
  * @returns {string}
  */
-export function renderSteps(steps, first_number) {
-    let deferred4_0;
-    let deferred4_1;
+export function renderSteps(joined, lengths, counts, first_number) {
+    let deferred6_0;
+    let deferred6_1;
     try {
-        const val2 = +first_number;
-        const ptr0 = passStringToWasm0(steps, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
-        const len0 = WASM_VECTOR_LEN;
+        const val4 = +first_number;
+        let ptr0, len0, ptr1, len1, ptr2, len2;
+        try {
+            ptr0 = passStringToWasm0(joined, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            len0 = WASM_VECTOR_LEN;
+            ptr1 = passArray32ToWasm0(lengths, wasm.__wbindgen_malloc);
+            len1 = WASM_VECTOR_LEN;
+            ptr2 = passArray32ToWasm0(counts, wasm.__wbindgen_malloc);
+            len2 = WASM_VECTOR_LEN;
+        } catch (e) {
+            if (ptr2) { wasm.__wbindgen_free(ptr2, len2 * 4, 4); }
+            if (ptr1) { wasm.__wbindgen_free(ptr1, len1 * 4, 4); }
+            if (ptr0) { wasm.__wbindgen_free(ptr0, len0 * 1, 1); }
+            throw e;
+        }
         let ret;
         __wbg_call_guard();
-        ret = wasm.renderSteps(ptr0, len0, val2);
-        var ptr3 = ret[0];
-        var len3 = ret[1];
+        ret = wasm.renderSteps(ptr0, len0, ptr1, len1, ptr2, len2, val4);
+        var ptr5 = ret[0];
+        var len5 = ret[1];
         if (ret[3]) {
-            ptr3 = 0; len3 = 0;
+            ptr5 = 0; len5 = 0;
             throw takeFromExternrefTable0(ret[2]);
         }
-        deferred4_0 = ptr3;
-        deferred4_1 = len3;
-        return getStringFromWasm0(ptr3, len3);
+        deferred6_0 = ptr5;
+        deferred6_1 = len5;
+        return getStringFromWasm0(ptr5, len5);
     } finally {
         __wbg_call_guard();
-        wasm.__wbindgen_free(deferred4_0, deferred4_1, 1);
+        wasm.__wbindgen_free(deferred6_0, deferred6_1, 1);
     }
 }
 
@@ -772,6 +820,17 @@ export function upstreamStandings(count, pairs, rewards) {
 function __wbg_get_imports() {
     const import0 = {
         __proto__: null,
+        __wbg_Number_fbf3cbacf2bf4acc: function(arg0, arg1) {
+            const ret = Number(getStringFromWasm0(arg0, arg1));
+            return ret;
+        },
+        __wbg_String_7bdb7bceba342ddc: function(arg0, arg1) {
+            const ret = String(arg1);
+            const ptr1 = passStringToWasm0(ret, wasm.__wbindgen_malloc, wasm.__wbindgen_realloc);
+            const len1 = WASM_VECTOR_LEN;
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 1, len1, true);
+            getDataViewMemory0().setInt32((arg0 >>> 0) + 4 * 0, ptr1, true);
+        },
         __wbindgen_generic_0000000000000001: function(arg0, arg1) {
             // Cast intrinsic for `Ref(String) -> Externref`.
             const ret = getStringFromWasm0(arg0, arg1);
@@ -810,6 +869,14 @@ function getArrayF64FromWasm0(ptr, len) {
 function getArrayU32FromWasm0(ptr, len) {
     ptr = ptr >>> 0;
     return getUint32ArrayMemory0().subarray(ptr / 4, ptr / 4 + len);
+}
+
+let cachedDataViewMemory0 = null;
+function getDataViewMemory0() {
+    if (cachedDataViewMemory0 === null || cachedDataViewMemory0.buffer.detached === true || (cachedDataViewMemory0.buffer.detached === undefined && cachedDataViewMemory0.buffer !== wasm.memory.buffer)) {
+        cachedDataViewMemory0 = new DataView(wasm.memory.buffer);
+    }
+    return cachedDataViewMemory0;
 }
 
 let cachedFloat64ArrayMemory0 = null;

@@ -1,16 +1,13 @@
 //! The one error type of the core.
 
-use serde::Serialize;
-
 /// Bad input: which field, what is wrong, and the value where it helps.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoreError {
     /// JSON pointer into the arguments of the call (`""` for the whole).
     pub path: String,
     /// What is wrong, as a clause for people.
     pub message: String,
     /// The value as text, when showing it helps.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 

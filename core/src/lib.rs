@@ -7,6 +7,10 @@
 pub mod decode;
 pub mod delimit;
 pub mod error;
+mod fold;
+mod json;
+pub mod number;
+mod order;
 pub mod prompts;
 pub mod rating;
 pub mod render;

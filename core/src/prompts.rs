@@ -13,7 +13,6 @@
 use crate::delimit::quote_delimiters;
 use crate::error::{CoreError, Result};
 use crate::template;
-use serde::{Deserialize, Serialize};
 
 /// Version of all prompt texts. Any change of a text needs a new one: it is part of every cache key.
 pub const PROMPT_VERSION: &str = "2026-12-01.1";
@@ -41,7 +40,7 @@ const PROGRESS_SUFFIX: &str = include_str!("prompts/progress_suffix.md");
 const DRAFT: &str = include_str!("prompts/draft.md");
 
 /// One criterion, as far as prompts need it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Criterion {
     /// Short id, written into the prompt.
     pub id: String,
@@ -74,8 +73,7 @@ pub struct PairwiseOptions {
 }
 
 /// Fixed texts of a pairwise prompt, in order, with the blocks of task, context, A and B between them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairwiseFrame {
     /// Role, notes, heading of the task.
     pub before_task: String,
@@ -127,8 +125,7 @@ pub fn pairwise_suffix(criterion: &Criterion) -> String {
 }
 
 /// What the frame of a progress prompt depends on.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub struct ProgressOptions {
     /// What counts as truth; may be empty.
     pub ground_truth_note: String,
@@ -141,8 +138,7 @@ pub struct ProgressOptions {
 }
 
 /// Fixed texts of a progress prompt, in order, with the blocks of task, context and steps between them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgressFrame {
     /// Role, notes, criteria, heading of the task.
     pub before_task: String,

@@ -21,6 +21,8 @@
 //! posterior covariances); nothing here assumes that the schedule is fixed.
 
 use crate::error::{CoreError, Result};
+use crate::number;
+use crate::order::order;
 use crate::schedule::check_count;
 use std::collections::BTreeMap;
 
@@ -132,7 +134,7 @@ impl Rating {
             return Err(CoreError::with_value(
                 format!("/priorMeans/{i}"),
                 "must be a finite number",
-                prior_means[i],
+                number::text(prior_means[i]),
             ));
         }
         Ok(Self {
@@ -163,15 +165,17 @@ impl Rating {
                 e
             })?;
         }
-        let mut sorted = observations.to_vec();
-        sorted.sort_by(|x, y| {
+        let sorted = order(observations.len(), &|i, j| {
+            let (x, y) = (&observations[i], &observations[j]);
             let key = |o: &Observation| (o.a, o.b, o.criterion);
             key(x)
                 .cmp(&key(y))
                 .then(x.difference.total_cmp(&y.difference))
                 .then(x.weight.total_cmp(&y.weight))
         });
-        sorted.iter().for_each(|o| rating.add(o));
+        sorted
+            .into_iter()
+            .for_each(|i| rating.add(&observations[i]));
         Ok(rating)
     }
 
@@ -197,11 +201,12 @@ impl Rating {
 
     /// How many different criteria the calls had.
     pub fn criteria(&self) -> usize {
-        let all: std::collections::BTreeSet<usize> = self
-            .pairs
-            .values()
-            .flat_map(|c| c.keys().copied())
-            .collect();
+        let mut all = std::collections::BTreeSet::new();
+        for criteria in self.pairs.values() {
+            for &criterion in criteria.keys() {
+                all.insert(criterion);
+            }
+        }
         all.len()
     }
 
@@ -226,14 +231,14 @@ impl Rating {
             return Err(CoreError::with_value(
                 "/difference",
                 "must be from -1 to 1",
-                o.difference,
+                number::text(o.difference),
             ));
         }
         if !(o.weight > 0.0 && o.weight.is_finite()) {
             return Err(CoreError::with_value(
                 "/weight",
                 "must be positive",
-                o.weight,
+                number::text(o.weight),
             ));
         }
         Ok(())

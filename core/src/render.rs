@@ -14,10 +14,9 @@
 //! said can pass for something done or observed.
 
 use crate::error::{CoreError, Result};
-use serde::Deserialize;
 
 /// One step of an agent's run.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// What the agent said.
     pub message: String,

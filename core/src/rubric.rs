@@ -23,7 +23,6 @@
 
 use crate::error::{CoreError, Result};
 use crate::slug::criterion_ids;
-use serde::Serialize;
 
 mod blocks;
 mod document;
@@ -43,7 +42,7 @@ pub const MAX_WARNINGS: usize = 50;
 pub const MAX_BYTES: usize = 1_000_000;
 
 /// A criterion with its weight.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct WeightedCriterion {
     /// Unique within the rubric.
     pub id: String,
@@ -56,8 +55,7 @@ pub struct WeightedCriterion {
 }
 
 /// What a rubric says.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rubric {
     /// Text of the first ground-truth section that isn't empty, else `""`.
     pub ground_truth_note: String,

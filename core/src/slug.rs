@@ -1,7 +1,8 @@
 //! Criterion ids: short, unique, stable.
 
 use crate::error::{CoreError, Result};
-use std::collections::HashSet;
+use crate::fold::lower_text;
+use std::collections::BTreeSet;
 
 /// Longest slug of a name. A suffix that makes it unique comes on top.
 pub const MAX_SLUG: usize = 40;
@@ -13,7 +14,7 @@ pub const MAX_ID: usize = 40;
 /// `_` at either end; `criterion` when nothing is left.
 pub fn slug(name: &str) -> String {
     let mut out = String::new();
-    for c in name.chars().flat_map(char::to_lowercase) {
+    for c in lower_text(name).chars() {
         if c.is_ascii_alphanumeric() {
             out.push(c);
         } else if !out.is_empty() && !out.ends_with('_') {
@@ -40,7 +41,7 @@ pub fn is_id(text: &str) -> bool {
 }
 
 /// The first of `base`, `base_2`, `base_3`, … that isn't taken.
-pub fn unique(base: &str, taken: &HashSet<String>) -> String {
+pub fn unique(base: &str, taken: &BTreeSet<String>) -> String {
     if !taken.contains(base) {
         return base.into();
     }
@@ -56,7 +57,7 @@ pub fn unique(base: &str, taken: &HashSet<String>) -> String {
 /// # Errors
 /// When a pinned id has other characters than `A-Za-z0-9_-`, or more than 40.
 pub fn criterion_ids(items: &[(&str, Option<&str>)]) -> Result<Vec<String>> {
-    let mut taken = HashSet::new();
+    let mut taken = BTreeSet::new();
     let mut ids = vec![String::new(); items.len()];
     for pinned_pass in [true, false] {
         for (i, (name, pinned)) in items.iter().enumerate() {
@@ -135,7 +136,7 @@ mod tests {
         fn ids_are_unique(names in proptest::collection::vec("(a|a_2|b|甲)", 0..12)) {
             let items: Vec<_> = names.iter().map(|n| (n.as_str(), None)).collect();
             let ids = criterion_ids(&items).unwrap();
-            let set: HashSet<_> = ids.iter().collect();
+            let set: BTreeSet<_> = ids.iter().collect();
             prop_assert_eq!(set.len(), ids.len());
         }
     }

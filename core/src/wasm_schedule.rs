@@ -2,6 +2,7 @@
 //! an index is an error and not a wrapped number.
 
 use crate::error::{CoreError, Result};
+use crate::number;
 use crate::schedule::{
     MAXIMUM_CANDIDATES, Pair, Standings, pivot_pairs, ring_pairs, round_robin_pairs,
     shuffled_indices, upstream_pivot_round, upstream_pivots, upstream_rings, upstream_standings,
@@ -17,7 +18,7 @@ pub(crate) fn whole(path: impl Into<String>, value: f64, limit: usize) -> Result
         Err(CoreError::with_value(
             path,
             format!("must be a whole number from 0 to {limit}"),
-            value,
+            number::text(value),
         ))
     }
 }
@@ -34,7 +35,7 @@ fn seed_of(value: f64) -> Result<i64> {
         Err(CoreError::with_value(
             "/seed",
             "must be an integer from -2^53 to 2^53",
-            value,
+            number::text(value),
         ))
     }
 }

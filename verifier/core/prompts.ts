@@ -5,7 +5,7 @@
  */
 import { AssayError } from "../errors.ts";
 import type { Criterion, Step } from "../types.ts";
-import { call, callJson, json } from "./runtime.ts";
+import { call, callJson, joinTexts } from "./runtime.ts";
 
 /**
  * Fixed lines of the prompts that a parser may rely on; `core/src/prompts.rs` says where they stand. Each block's
@@ -116,7 +116,9 @@ export function progressFrame(
   options: { groundTruthNote: string; criteria: readonly Criterion[]; hasContext: boolean; images: number },
 ): ProgressFrame {
   requireCount("/images", options.images);
-  return callJson((core) => core.progressFrame(json(options)));
+  const { groundTruthNote, criteria, hasContext, images } = options;
+  const [joined, lengths] = joinTexts(criteria.flatMap((c) => [c.id, c.name, c.description]));
+  return callJson((core) => core.progressFrame(groundTruthNote, joined, lengths, hasContext, images));
 }
 
 /**
@@ -159,8 +161,11 @@ export function quoteMarkers(text: string): string {
  */
 export function renderSteps(steps: readonly Step[], firstNumber = 1): readonly string[] {
   requireCount("/firstNumber", firstNumber);
-  const texts = steps.map(({ message, commands, outputs }) => ({ message, commands, outputs }));
-  return callJson((core) => core.renderSteps(json(texts), firstNumber));
+  const [joined, lengths] = joinTexts(steps.flatMap((s) => [s.message, ...s.commands, ...s.outputs]));
+  const counts = Uint32Array.from(
+    steps.flatMap(({ commands, outputs }) => [commands.length, outputs.length]),
+  );
+  return callJson((core) => core.renderSteps(joined, lengths, counts, firstNumber));
 }
 
 /** Numbers cross into wasm as 32-bit integers; anything else would be cut down silently. */

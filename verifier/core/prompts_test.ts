@@ -147,6 +147,15 @@ Deno.test("lone surrogates in structured arguments become U+FFFD, escaped backsl
   assert(suffix.includes("\na\ufffdb \\ud800 \\\ufffd \u{1f680}\n"));
 });
 
+Deno.test("texts of a list stay apart: halves of a character at their ends don't meet, empty ones count", () => {
+  const [first, second] = renderSteps([
+    { message: "a\ud83d", commands: ["\ude80b", ""], outputs: [] },
+    { message: "", commands: [], outputs: ["\u{1f680}", '"\\\u0001'] },
+  ]);
+  assertEquals(first, "--- Agent Step 1 ---\na\ufffd\n[Command] \ufffdb\n[Command] \n\n");
+  assertEquals(second, '--- Agent Step 2 ---\n[Output]\n\u{1f680}\n[Output]\n"\\\u0001\n\n');
+});
+
 Deno.test("promptVersion() is a date and a number", () => {
   assertMatch(promptVersion(), /^\d{4}-\d{2}-\d{2}\.\d+$/);
 });

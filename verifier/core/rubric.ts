@@ -4,7 +4,7 @@
  * @module
  */
 import type { Criterion } from "../types.ts";
-import { callJson, json } from "./runtime.ts";
+import { callJson, joinTexts } from "./runtime.ts";
 
 /**
  * What rubric Markdown says, or why it can't be read. `core/src/rubric.rs` has the format: `## Ground Truth Note`,
@@ -31,5 +31,7 @@ export function parseRubricMarkdown(
 export function criterionIds(
   items: readonly { readonly name: string; readonly id?: string }[],
 ): readonly string[] {
-  return callJson((core) => core.criterionIds(json(items.map(({ name, id }) => ({ name, id })))));
+  const [joined, lengths] = joinTexts(items.flatMap(({ name, id }) => [name, id ?? ""]));
+  const pinned = Uint8Array.from(items, ({ id }) => id === undefined ? 0 : 1);
+  return callJson((core) => core.criterionIds(joined, lengths, pinned));
 }

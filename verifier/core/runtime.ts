@@ -34,14 +34,12 @@ export function callJson<T>(work: (core: Core) => string): T {
 }
 
 /**
- * One structured argument. Lone surrogates become U+FFFD, as they do in plain strings: `JSON.stringify` would write
- * them as escapes that Rust's strings can't hold.
+ * A list of texts as an argument: their concatenation and their lengths in UTF-16 units. Lone surrogates become U+FFFD
+ * before that, as they do in plain strings: a high one and a low one that meet would become one character.
  */
-export function json(value: unknown): string {
-  const text = JSON.stringify(value);
-  if (!text.includes("\\ud")) return text;
-  // Escaped backslashes are consumed in pairs, so that the text `\ud800` isn't taken for the escape.
-  return text.replace(/\\(?:ud[89ab][0-9a-f]{2}|[^])/g, (escape) => escape.length > 2 ? "\ufffd" : escape);
+export function joinTexts(texts: readonly string[]): [joined: string, lengths: Uint32Array] {
+  const wellFormed = texts.map((text) => text.toWellFormed());
+  return [wellFormed.join(""), Uint32Array.from(wellFormed, (text) => text.length)];
 }
 
 function badInput(thrown: string): AssayError {

@@ -4,6 +4,7 @@ use super::tags::{Names, answer_start};
 use super::units::{Units, check_lengths};
 use super::{Location, is_blank};
 use crate::error::Result;
+use crate::order::order;
 
 /// How many blank tokens behind a tag are skipped at most.
 const MAXIMUM_BLANKS: usize = 4;
@@ -21,8 +22,7 @@ pub fn locate(text: &str, lengths: &[u32], tags: &[&str]) -> Result<Vec<Location
         return Ok(vec![Location::UnclosedReasoning; tags.len()]);
     };
     let ends = names.last_ends(text, start);
-    let mut order: Vec<usize> = (0..ends.len()).collect();
-    order.sort_unstable_by_key(|&i| ends[i]);
+    let order = order(ends.len(), &|i, j| ends[i].cmp(&ends[j]));
     let mut found = vec![Location::NoTag; ends.len()];
     let mut units = Units::new(text);
     // Token `token` covers the units from `begin` to `begin + lengths[token]`.

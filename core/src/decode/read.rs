@@ -3,6 +3,7 @@
 use super::{
     Alternative, Direction, Distribution, LETTERS, MINIMUM_LETTER_MASS, Outcome, letter_of,
 };
+use crate::order::order;
 
 /// Rounding that a provider's log-probabilities may carry: a single one may exceed 0 by this much.
 const LOGPROB_ROUNDING: f64 = 1e-3;
@@ -38,11 +39,16 @@ pub fn read_position(
             logprob: a.logprob.min(0.0),
         })
         .collect();
-    entries.sort_unstable_by(|a, b| {
+    let likelier = |a: &Alternative<'_>, b: &Alternative<'_>| {
         b.logprob
             .total_cmp(&a.logprob)
             .then_with(|| a.token.cmp(b.token))
-    });
+    };
+    // Servers mostly send them in this order.
+    if !entries.is_sorted_by(|a, b| likelier(a, b).is_le()) {
+        let sorted = order(entries.len(), &|i, j| likelier(&entries[i], &entries[j]));
+        entries = sorted.into_iter().map(|i| entries[i]).collect();
+    }
     entries.dedup_by(|a, b| a.logprob == b.logprob && a.token == b.token);
     let mut total: f64 = entries.iter().map(|e| e.logprob.exp()).sum();
     if total == 0.0 {

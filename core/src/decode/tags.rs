@@ -2,6 +2,7 @@
 
 use super::is_blank_char;
 use crate::error::{CoreError, Result};
+use crate::order::order;
 
 /// Longest tag name.
 const MAXIMUM_TAG: usize = 64;
@@ -37,8 +38,11 @@ impl Names {
                 tag.to_string()
             }
         };
-        let mut sorted: Vec<String> = tags.iter().map(|t| key(t)).collect();
-        sorted.sort_unstable();
+        let keys: Vec<String> = tags.iter().map(|t| key(t)).collect();
+        let mut sorted: Vec<String> = order(keys.len(), &|i, j| keys[i].cmp(&keys[j]))
+            .into_iter()
+            .map(|i| keys[i].clone())
+            .collect();
         sorted.dedup();
         let place = tags
             .iter()

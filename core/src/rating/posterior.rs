@@ -135,7 +135,7 @@ impl Posterior {
     }
 }
 
-/// Standard normal numbers by Box and Muller's transformation.
+/// Standard normal numbers by Marsaglia's polar method, which needs no sine (6 kB of wasm).
 struct Normal {
     random: Random,
     spare: Option<f64>,
@@ -153,10 +153,15 @@ impl Normal {
         if let Some(spare) = self.spare.take() {
             return spare;
         }
-        // 1 - uniform is never 0, so its logarithm is finite.
-        let radius = (-2.0 * (1.0 - self.random.uniform()).ln()).sqrt();
-        let (sin, cos) = (std::f64::consts::TAU * self.random.uniform()).sin_cos();
-        self.spare = Some(radius * sin);
-        radius * cos
+        loop {
+            let x = 2.0 * self.random.uniform() - 1.0;
+            let y = 2.0 * self.random.uniform() - 1.0;
+            let square = x * x + y * y;
+            if square > 0.0 && square < 1.0 {
+                let scale = (-2.0 * square.ln() / square).sqrt();
+                self.spare = Some(scale * y);
+                return scale * x;
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::{
     CALL_VARIANCE, PAIR_CRITERION_VARIANCE, PAIR_VARIANCE, Rating, SLOT_VARIANCE, STRENGTH_VARIANCE,
 };
 use crate::error::{CoreError, Result};
+use crate::number;
 use crate::schedule::Random;
 
 /// What labelled tasks told about a judge.
@@ -62,14 +63,14 @@ pub fn probability_right(rating: &Rating, pick: usize, calibration: Calibration)
         return Err(CoreError::with_value(
             "/calibration/pairAccuracy",
             "must be between 0 and 1",
-            pair_accuracy,
+            number::text(pair_accuracy),
         ));
     }
     if !(0.0..=1.0).contains(&pass_rate) {
         return Err(CoreError::with_value(
             "/calibration/passRate",
             "must be from 0 to 1",
-            pass_rate,
+            number::text(pass_rate),
         ));
     }
     if pair_accuracy <= 0.5 || pass_rate == 0.0 || pass_rate == 1.0 {
@@ -136,10 +137,10 @@ impl Model {
         }
         let linear = (0..n)
             .map(|i| {
-                let rate = (pass_rate + (rating.prior_means[i] - average) / gap).clamp(
-                    RATE_MARGIN.min(pass_rate),
-                    (1.0 - RATE_MARGIN).max(pass_rate),
-                );
+                // Not clamp(), whose panic message would bring in 15 kB of float formatting.
+                let rate = (pass_rate + (rating.prior_means[i] - average) / gap)
+                    .max(RATE_MARGIN.min(pass_rate))
+                    .min((1.0 - RATE_MARGIN).max(pass_rate));
                 (rate / (1.0 - rate)).ln() + k * mean[i] - 0.5 * gap * k
             })
             .collect();

@@ -2,6 +2,8 @@
 
 use super::wrong;
 use crate::error::Result;
+use crate::fold::lower_text;
+use crate::number;
 use crate::slug::is_id;
 
 /// The sections a rubric knows.
@@ -64,7 +66,7 @@ const SECTION_WORDS: &[(&str, Section)] = &[
 
 /// The section that a level-2 heading opens; `None` for one that no rubric knows.
 pub fn section(heading: &str) -> Option<Section> {
-    let heading = heading.to_lowercase();
+    let heading = lower_text(heading);
     let heading = heading.split_whitespace().collect::<Vec<_>>().join(" ");
     SECTION_WORDS
         .iter()
@@ -126,15 +128,11 @@ impl CriterionHeading {
             }
             self.id = Some(id.to_string());
         } else if let Some(weight) = attribute.strip_prefix("weight=") {
-            self.weight = weight
-                .parse()
-                .ok()
-                .filter(|w: &f64| w.is_finite() && *w > 0.0)
-                .ok_or_else(|| {
-                    wrong(format!(
-                        "line {line}: the weight in {{{all}}} must be a positive number"
-                    ))
-                })?;
+            self.weight = number::positive(weight).ok_or_else(|| {
+                wrong(format!(
+                    "line {line}: the weight in {{{all}}} must be a positive number"
+                ))
+            })?;
         } else {
             return Err(wrong(format!(
                 "line {line}: {{{all}}} must hold nothing but #id and weight=number: found \"{attribute}\""
@@ -159,4 +157,21 @@ pub fn has_stray_anchor(name: &str) -> bool {
             .and_then(|rest| rest.split_once('}'))
             .is_some_and(|(id, _)| is_id(id))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lower_case_is_that_of_unicode_for_every_letter_of_a_section_word_or_a_slug() {
+        let words: String = SECTION_WORDS.iter().map(|(word, _)| *word).collect();
+        let matters = |text: &str| text.chars().any(|c| c.is_ascii() || words.contains(c));
+        for c in '\0'..=char::MAX {
+            let (ours, unicode) = (lower_text(&c.to_string()), c.to_lowercase().to_string());
+            if matters(&ours) || matters(&unicode) {
+                assert_eq!(ours, unicode, "{c:?}");
+            }
+        }
+    }
 }

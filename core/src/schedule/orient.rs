@@ -2,7 +2,7 @@
 
 use super::{Pair, check_count, check_pairs, check_pivots};
 use crate::error::Result;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 /// Every non-pivot against every pivot, then the pivots among themselves, without pairs that are in `bought` in either
 /// direction; the slots are balanced over `bought` and these pairs together.
@@ -19,7 +19,11 @@ pub fn pivot_pairs(count: usize, pivots: &[usize], bought: &[Pair]) -> Result<Ve
     check_count(count)?;
     check_pivots(count, pivots)?;
     check_pairs("bought", count, bought)?;
-    let known: HashSet<Pair> = bought.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
+    // Not collected, which would sort.
+    let mut known = BTreeSet::new();
+    for &(a, b) in bought {
+        known.insert((a.min(b), a.max(b)));
+    }
     let mut is_pivot = vec![false; count];
     pivots.iter().for_each(|&p| is_pivot[p] = true);
     let outer = (0..count)

@@ -3,6 +3,8 @@
 
 use super::{Pair, Random, check_count, check_pairs, check_pivots};
 use crate::error::{CoreError, Result};
+use crate::number;
+use crate::order::order;
 
 /// Rings of several tournaments from one generator, as the reference's benchmark script draws them; with one count, the
 /// ring of its `select`. Two candidates have both directions of their pair, fewer have none.
@@ -35,8 +37,10 @@ pub fn upstream_rings(counts: &[usize], seed: i64) -> Result<Vec<Vec<Pair>>> {
 pub fn upstream_pivot_round(count: usize, pivots: &[usize]) -> Result<Vec<Pair>> {
     check_count(count)?;
     check_pivots(count, pivots)?;
-    let mut sorted = pivots.to_vec();
-    sorted.sort_unstable();
+    let sorted: Vec<usize> = order(pivots.len(), &|i, j| pivots[i].cmp(&pivots[j]))
+        .into_iter()
+        .map(|i| pivots[i])
+        .collect();
     let mut pairs: Vec<Pair> = (0..count)
         .filter(|i| sorted.binary_search(i).is_err())
         .flat_map(|i| pivots.iter().map(move |&p| (i, p)))
@@ -69,9 +73,9 @@ impl Standings {
 
     /// Candidates by falling mean soft win, ties to the lower index. Its first is the reference's pick.
     pub fn ranking(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.wins.len()).collect();
-        order.sort_by(|&i, &j| self.rate(j).total_cmp(&self.rate(i)).then(i.cmp(&j)));
-        order
+        order(self.wins.len(), &|i, j| {
+            self.rate(j).total_cmp(&self.rate(i))
+        })
     }
 }
 
@@ -103,7 +107,7 @@ pub fn upstream_standings(
                 return Err(CoreError::with_value(
                     format!("/rewards/{i}"),
                     "must be from 0 to 1",
-                    reward,
+                    number::text(reward),
                 ));
             }
         }
