@@ -34,10 +34,11 @@ const curve = (values: readonly number[], shift = 0) =>
 Deno.test("track() scores every step of a short trajectory in one call per repeat", async () => {
   const judge = curve([0.1, 0.3, 0.6], 0.1);
   const result = await run(judge, 3);
-  assertEquals(judge.requests.map(({ tags, repeat }) => [tags.join(), repeat]), [["c1,c2,c3", 0], [
-    "c1,c2,c3",
-    1,
-  ]]);
+  // Repeats are sent side by side: which one reaches the judge first is nobody's promise.
+  assertEquals(judge.requests.map(({ tags, repeat }) => `${tags.join()} ${repeat}`).sort(), [
+    "c1,c2,c3 0",
+    "c1,c2,c3 1",
+  ]);
   assertEquals(result.curve.map(({ step, scored, unscored }) => [step, scored, unscored]), [[1, 2, 0], [
     2,
     2,
@@ -55,10 +56,10 @@ Deno.test("with causal each checkpoint sees its own steps and nothing later", as
     answer: ({ tags, prefix }) => answerWith(tags, [prefix.match(/did thing/g)!.length / 10], "progress"),
   });
   const result = await run(judge, 5, { causal: true, repeats: 1, checkpoints: [4, 2] });
-  assertEquals(judge.requests.map(({ tags, prefix }) => [tags.join(), prefix.match(/did thing/g)!.length]), [[
-    "c1",
-    2,
-  ], ["c1", 4]]);
+  assertEquals(
+    judge.requests.map(({ tags, prefix }) => `${tags.join()} ${prefix.match(/did thing/g)!.length}`).sort(),
+    ["c1 2", "c1 4"],
+  );
   assertEquals(result.curve.map(({ step }) => step), [2, 4]);
   result.curve.forEach(({ step, score }) => assertAlmostEquals(score!, step / 10));
   assertEquals(result.curve[0]!.standardError, null, "one repeat has no standard error");
