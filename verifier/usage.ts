@@ -95,16 +95,15 @@ export class UsageMeter {
   }
 
   /**
-   * A copy of the counts so far. A call that was left behind at a deadline counts as one more attempt whose cost nobody
-   * knows: its own word on that comes too late for the result.
+   * A copy of the counts so far. A call that was left behind at a deadline counts as an attempt whose cost nobody knows:
+   * its own word on that comes too late for the result.
    */
   total(): Usage {
-    const open = this.#open;
-    if (open === 0) return { ...this.#usage };
-    const { attempts, usd } = this.#usage;
+    if (this.#open === 0) return { ...this.#usage };
+    const { calls, attempts, usd } = this.#usage;
     return {
       ...this.#usage,
-      attempts: attempts + open,
+      attempts: Math.max(attempts, calls),
       usd: costUsd(null, this.#price) === null ? null : usd,
     };
   }
