@@ -85,13 +85,17 @@ Deno.test("what came from the cache costs nothing, dry runs neither, and failed 
     assertEquals([once.calls, once.usd, once.estimated.usd], [6, first.body.usage.usd, 0]);
     await ask(server, "/v1/compare", compare("x"), CI);
     assertEquals(await spent(), once);
+    // A probe is bought too.
+    assertEquals((await ask(server, "/v1/status/probe", { judge: "stub" }, CI)).body.judges[0].ok, true);
+    assertEquals((await spent()).calls, 7);
+    const probed = await spent();
     // A 500 may have cost something: nobody knows, so the plan's estimate counts.
     stub.play(failure(500));
     assertEquals((await ask(server, "/v1/compare", compare("y"), CI)).status, 502);
     const twice = await spent();
-    assertEquals(twice.calls, 12);
+    assertEquals(twice.calls, 13);
     assert(
-      twice.estimated.usd > 0 && Math.abs(twice.usd - once.usd - twice.estimated.usd) < 1e-9,
+      twice.estimated.usd > 0 && Math.abs(twice.usd - probed.usd - twice.estimated.usd) < 1e-9,
       JSON.stringify(twice),
     );
   });
