@@ -8,7 +8,7 @@ import { optionHelp, type OptionName, PLACE_OPTIONS, PRINT_OPTIONS, VERB_OPTIONS
 import { footLines, headLines, type Print } from "./report.ts";
 import { readImages, sharedFields } from "./request.ts";
 import { plural } from "./table.ts";
-import { escapeLines, escapeText, fit } from "./text.ts";
+import { escapeLines, escapeText, fit, wrap } from "./text.ts";
 import { judgesLines, verdictLines } from "./verdict.ts";
 
 const OWN: readonly OptionName[] = ["threshold", "floor"];
@@ -116,7 +116,11 @@ export function gateLines(
   ];
   if (result.steer !== undefined && !print.quiet) {
     lines.push("", style.dim("What an agent would be told:"));
-    lines.push(...escapeLines(result.steer).split("\n").map((line) => `  ${fit(line, columns - 2)}`));
+    lines.push(
+      ...escapeLines(result.steer).split("\n").map((line) =>
+        line === "" ? "" : wrap(`  ${line}`, columns, line.startsWith("  > ") ? "    > " : "    ")
+      ),
+    );
   }
   if (lines.at(-1) !== "") lines.push("");
   const missing = result.unscored === 0 ? null : `${plural(result.unscored, "score")} missing`;
