@@ -24,7 +24,7 @@ export const OPTIONS = {
   criteria: { value: "NAME|FILE|JSON", help: "rubric: built-in name, file or JSON (default general)" },
   note: { value: "TEXT|@FILE", help: "ground-truth note, instead of the rubric's" },
   repeats: { value: "N", help: "judged calls per pair and criterion (default 2; select 1)" },
-  judge: { value: "NAME", multiple: true, help: "judge profile of the configuration" },
+  judge: { value: "NAME", multiple: true, help: "judge profile; several times: an ensemble of up to 5" },
   model: { value: "NAME", help: "model, instead of the profile's" },
   effort: { value: "NAME", help: "reasoning effort, instead of the profile's" },
   "max-tokens": { value: "N", help: "output tokens of one call" },

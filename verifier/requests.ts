@@ -113,7 +113,10 @@ const shared = {
   groundTruthNote: z.string().optional().describe("Overrides the rubric's ground-truth note."),
   repeats: z.int().min(1).max(64).default(2).describe("Judged calls per pair and criterion, 1 to 64."),
   judge: z.union([judgeChoice, z.array(judgeChoice).min(1).max(5)]).optional()
-    .describe("Judge profile, default the server's default judge."),
+    .describe(
+      "Judge profile, default the server's default judge. A list of up to 5 different ones is an ensemble: every judge " +
+        "answers every call, and the median over those that scored it counts.",
+    ),
   channel: z.enum(["any", "logprobs", "continuation"]).default("any")
     .describe("The least that is accepted; a request gets an error instead of a silent downgrade."),
   images: images.default([]).describe("Images that belong to the task."),
