@@ -28,8 +28,10 @@ import {
 
 /** Lost races after which a writer gives up with a `StoreError`. */
 const MOST_RACES = 200;
-/** How long a caller waits for its turn before it goes ahead: the queue is a courtesy, the store decides. */
-const LONGEST_TURN_MS = 2000;
+/** When nobody before a caller got on for so long, it goes ahead: the queue is a courtesy, the store decides. */
+const LONGEST_STALL_MS = 2000;
+/** Longest pause after a lost race. */
+const LONGEST_PAUSE_MS = 2000;
 /** Records that are read at the same time. */
 const PARALLEL_READS = 32;
 /** Characters of all trackers that a process keeps. */
@@ -116,7 +118,7 @@ export function openTrackers(store: Store): TrackerStore {
 export function createTrackerStore(store: Store): TrackerStore {
   // Insertion order is order of use.
   const logs = new Map<string, CachedLog>();
-  const queues = new Map<string, Promise<void>>();
+  const queues = new Map<string, { tail: Promise<void>; done: number }>();
   const listeners = new Map<string, Set<() => void>>();
 
   function remember(id: string, log: CachedLog): void {
@@ -230,15 +232,20 @@ export function createTrackerStore(store: Store): TrackerStore {
 
   /** Runs one append of this process after the other, as long as nobody takes too long. */
   async function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const before = queues.get(id);
-    const { promise: mine, resolve: done } = Promise.withResolvers<void>();
-    queues.set(id, mine);
-    if (before !== undefined) await firstOf(before, LONGEST_TURN_MS);
+    const queue = queues.get(id) ?? { tail: Promise.resolve(), done: 0 };
+    queues.set(id, queue);
+    const before = queue.tail;
+    const { promise: mine, resolve: end } = Promise.withResolvers<void>();
+    queue.tail = mine;
+    for (let seen = queue.done; await stalls(before, LONGEST_STALL_MS); seen = queue.done) {
+      if (queue.done === seen) break;
+    }
     try {
       return await work();
     } finally {
-      done();
-      if (queues.get(id) === mine) queues.delete(id);
+      queue.done++;
+      end();
+      if (queue.tail === mine && queues.get(id) === queue) queues.delete(id);
     }
   }
 
@@ -280,6 +287,7 @@ export function createTrackerStore(store: Store): TrackerStore {
         nonce,
       };
       tried = step.index;
+      const sent = performance.now();
       const version = await store.put(recordKey(id, "step", step.index), encodeRecord(step), {
         ifVersion: null,
       });
@@ -288,8 +296,10 @@ export function createTrackerStore(store: Store): TrackerStore {
         remember(id, log);
         return { step, isNew: true, attempts: attempts + 1 };
       }
-      // Only the writers of other processes meet here; a little chance keeps them from marching in step.
-      if (attempts > 2) await pause(Math.random() * Math.min(100, 2 ** Math.min(attempts, 7)));
+      // Only the writers of other processes meet here. Waits are multiples of a round trip, so that they get out of each
+      // other's way on a slow store too.
+      const round = Math.max(1, performance.now() - sent);
+      await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, round * 2 ** Math.min(attempts, 5)));
       log = await refresh(id);
       fresh = true;
     }
@@ -414,12 +424,13 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Resolves with the promise, or after the time. */
-async function firstOf(promise: Promise<void>, ms: number): Promise<void> {
+/** Waits for the promise. @returns whether it took longer than the time */
+async function stalls(promise: Promise<void>, ms: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+  const limit = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(true), ms);
   });
-  await Promise.race([promise, limit]);
+  const stalled = await Promise.race([promise.then(() => false), limit]);
   clearTimeout(timer);
+  return stalled;
 }
