@@ -9,7 +9,8 @@ use std::collections::{BTreeSet, VecDeque};
 ///
 /// A pair goes to whoever has been less often in slot A; on a tie to whoever has been there before, because the prompt
 /// prefix up to the text in slot A is then already in the provider's cache. What that leaves unbalanced is repaired by
-/// turning around chains of pairs. After a ring, nobody's slot counts differ by more than 1.
+/// turning around chains of pairs: nobody's slot counts differ by more than the worst difference in `bought` plus 1, so
+/// by at most 1 after a ring.
 ///
 /// Order: non-pivots ascending, each against the pivots in their order; then pivots in their order.
 ///
@@ -69,8 +70,12 @@ fn orient(count: usize, pairs: &mut [Pair], bought: &[Pair]) {
 }
 
 /// Turning around a chain of pairs from `x` to `y` takes 2 from the balance of `x`, gives it to `y` and leaves the
-/// candidates between as they are. Done as long as it brings an unbalanced candidate nearer to 0 without driving the
-/// other one as far away.
+/// candidates between as they are. Done as long as a candidate that is 2 or more away from 0 has a chain to one that
+/// ends up nearer to 0 than it was itself; the sum of squares falls each time.
+///
+/// When that ends, nobody is further from 0 than the worst was before the round, plus 1: all that can be reached from
+/// a candidate at `s` stand at `s - 2` or more, no pair of the round leads out of them, so their mean is at most what
+/// it was before.
 fn repair(pairs: &mut [Pair], balance: &mut [i64]) {
     loop {
         let mut improved = false;
@@ -96,8 +101,8 @@ fn repair(pairs: &mut [Pair], balance: &mut [i64]) {
     }
 }
 
-/// The shortest chain from `start` along the pairs (against them with `sign` -1) to a candidate whose balance has the
-/// other sign: the pairs on it and the candidate that each leads to.
+/// The shortest chain from `start` along the pairs (against them with `sign` -1) to a candidate that stands 3 or more
+/// lower (higher): the pairs on it and the candidate that each leads to.
 fn chain_from(
     pairs: &[Pair],
     balance: &[i64],
@@ -114,7 +119,7 @@ fn chain_from(
     let mut seen = vec![false; balance.len()];
     seen[start] = true;
     while let Some(at) = queue.pop_front() {
-        if balance[at] * sign < 0 {
+        if balance[at] * sign + 3 <= balance[start] * sign {
             let mut chain = Vec::new();
             let mut end = at;
             while let Some((pair, from)) = came[end] {
