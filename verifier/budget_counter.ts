@@ -51,8 +51,13 @@ export class BudgetCounter {
   /** @throws what `change` gives back instead of a record; {StoreError} when it can't be written */
   apply(change: Change): Promise<BudgetRecord> {
     const { promise, resolve, reject } = Promise.withResolvers<BudgetRecord>();
-    this.#pending.push({ change, resolve, reject });
-    if (!this.#writing) this.#write();
+    const pending = { change, resolve, reject };
+    // On Workers what one request has begun dies with it, so nobody may write for another.
+    if (this.#store.kind === "cloudflare") void this.#writeGroup([pending]);
+    else {
+      this.#pending.push(pending);
+      if (!this.#writing) void this.#write();
+    }
     return promise;
   }
 
@@ -68,33 +73,35 @@ export class BudgetCounter {
 
   async #write(): Promise<void> {
     this.#writing = true;
-    while (this.#pending.length > 0) {
-      const group = this.#pending.splice(0);
-      const owed = this.#owed;
-      let outcomes: (BudgetRecord | AssayError)[] = [];
-      try {
-        await inTime(updateWithRetry(this.#store, this.#key, (bytes) => {
-          const before = this.#decode(bytes);
-          let record = before;
-          for (const change of owed) record = applied(record, change);
-          outcomes = group.map(({ change }) => {
-            const next = change(record);
-            if (!(next instanceof AssayError)) record = next;
-            return next;
-          });
-          return record === before ? null : encodeBudget(record);
-        }, { expiresInMs: KEPT_MS }));
-        this.#owed = this.#owed.slice(owed.length);
-        group.forEach(({ resolve, reject }, i) => {
-          const outcome = outcomes[i]!;
-          if (outcome instanceof AssayError) reject(outcome);
-          else resolve(outcome);
-        });
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
-    }
+    while (this.#pending.length > 0) await this.#writeGroup(this.#pending.splice(0));
     this.#writing = false;
+  }
+
+  /** Never rejects: each of the group is told. */
+  async #writeGroup(group: readonly Pending[]): Promise<void> {
+    const owed = [...this.#owed];
+    let outcomes: (BudgetRecord | AssayError)[] = [];
+    try {
+      await inTime(updateWithRetry(this.#store, this.#key, (bytes) => {
+        const before = this.#decode(bytes);
+        let record = before;
+        for (const change of owed) record = applied(record, change);
+        outcomes = group.map(({ change }) => {
+          const next = change(record);
+          if (!(next instanceof AssayError)) record = next;
+          return next;
+        });
+        return record === before ? null : encodeBudget(record);
+      }, { expiresInMs: KEPT_MS }));
+      this.#owed = this.#owed.filter((change) => !owed.includes(change));
+      group.forEach(({ resolve, reject }, i) => {
+        const outcome = outcomes[i]!;
+        if (outcome instanceof AssayError) reject(outcome);
+        else resolve(outcome);
+      });
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
   }
 
   #decode(bytes: Uint8Array | null): BudgetRecord {
