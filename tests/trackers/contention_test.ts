@@ -4,6 +4,10 @@
  */
 import { assertEquals } from "@std/assert";
 import { createMemoryStore } from "../../store/memory.ts";
+import { fromFileUrl } from "@std/path";
+import { fetchedStore } from "../../store/wire.ts";
+import { wranglerRuns } from "../runtimes/server.ts";
+import { startWorker } from "../stores/wrangler_dev.ts";
 import { openDenoKvStore } from "../../store/deno_kv.ts";
 import type { Store } from "../../store/store.ts";
 import { parseRequest } from "../../verifier/requests.ts";
@@ -109,3 +113,25 @@ for (const [connections, processes] of [[1, 1], [1, 8], [4, 8]] as const) {
     }
   });
 }
+
+const ignore = !await wranglerRuns();
+
+Deno.test({
+  name:
+    `100 parallel updates over a Durable Object in workerd and 8 views give 100 ordered steps, none lost, none twice${
+      ignore ? " (wrangler can't run here)" : ""
+    }`,
+  ignore,
+  fn: async () => {
+    const worker = await startWorker(fromFileUrl(new URL("../stores/wrangler.jsonc", import.meta.url)));
+    try {
+      const store = fetchedStore("cloudflare", (request) => {
+        const { pathname, search } = new URL(request.url);
+        return fetch(new Request(worker.url + pathname + search, request));
+      });
+      await parallelUpdates([store], 8);
+    } finally {
+      await worker.stop();
+    }
+  },
+});
