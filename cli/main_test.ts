@@ -55,11 +55,18 @@ Deno.test("a process prints a table, JSON and errors with their exit statuses", 
   assertEquals((await runProcess("version")).code, 0);
 });
 
+function withoutInitCwd(): Record<string, string> {
+  const { INIT_CWD: _, ...rest } = Deno.env.toObject();
+  return rest;
+}
+
 Deno.test("paths given to deno task mean the folder that the user is in", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "assay", "select", "log-errors", "--dry-run"],
     cwd: join(root, "examples"),
-    env: { ASSAY_STORE: "memory", NO_COLOR: "1" },
+    // Started by a task or npx itself, the test holds the INIT_CWD of that one, and a task keeps what it finds.
+    clearEnv: true,
+    env: { ...withoutInitCwd(), ASSAY_STORE: "memory", NO_COLOR: "1" },
     stdout: "piped",
     stderr: "piped",
   }).output();
