@@ -10,6 +10,7 @@ import { createMemoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
 import { loadConfig, type ReadEnvironment } from "../verifier/config.ts";
 import { AssayError } from "../verifier/errors.ts";
+import { createScheduler, type Scheduler } from "../verifier/scheduler.ts";
 import { startApp, startEnvironment } from "./start.ts";
 
 /**
@@ -32,9 +33,27 @@ export async function openWorker(bindings: WorkerBindings): Promise<Hono<AppType
   const defaultStore = { kind: "cloudflare" } as const;
   const config = loadConfig(text === undefined ? { env, defaultStore } : { text, env, defaultStore });
   const store = openStore(config.store.kind, bindings);
-  const found = { config, store, env, runtime: { name: "workerd", version: null } };
+  const runtime = { name: "workerd", version: null };
+  const found = { config, store, env, runtime, scheduler: schedulerPerRequest() };
   for (const warning of config.warnings) console.warn(warning);
   return startApp(found, await startEnvironment(found));
+}
+
+/**
+ * A scheduler whose requests know nothing of each other. In workerd, what runs while one request is served belongs to it
+ * and dies with it, so a call of another request that it started would never end.
+ */
+export function schedulerPerRequest(): Scheduler {
+  const schedulers = new WeakMap<object, Scheduler>();
+  return {
+    kind: "scheduler",
+    run(call) {
+      let own = schedulers.get(call.request);
+      if (own === undefined) schedulers.set(call.request, own = createScheduler());
+      return own.run(call);
+    },
+    status: () => [],
+  };
 }
 
 function openStore(kind: "memory" | "deno-kv" | "cloudflare", bindings: WorkerBindings): Store {

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { AssayError } from "../verifier/errors.ts";
 import worker from "../worker.ts";
-import { openWorker } from "./cloudflare.ts";
+import { openWorker, schedulerPerRequest } from "./cloudflare.ts";
 
 Deno.test("openWorker() says which bindings are missing, and refuses a store that Workers don't have", async () => {
   await assertRejects(() => openWorker({}), AssayError, "ASSAY_KV and ASSAY_OBJECTS");
@@ -28,4 +28,21 @@ Deno.test("a Worker that can't start answers 503 without a reason, logs it, and 
   } finally {
     console.error = error;
   }
+});
+
+Deno.test("schedulerPerRequest() lets no request wait for another one's slot, and joins only within one", async () => {
+  const scheduler = schedulerPerRequest();
+  const signal = new AbortController().signal;
+  const { promise: gate, resolve: open } = Promise.withResolvers<string>();
+  const call = (request: object, work: () => Promise<string>) =>
+    scheduler.run({ pool: "p", concurrency: 1, request, key: "k", prefix: null, signal, call: work });
+  const [one, two] = [{}, {}];
+  const first = call(one, () => gate);
+  assertEquals(await call(two, () => Promise.resolve("own")), { value: "own", joined: false });
+  const joined = call(one, () => Promise.reject(new Error("must not run")));
+  open("first");
+  assertEquals([await first, await joined], [{ value: "first", joined: false }, {
+    value: "first",
+    joined: true,
+  }]);
 });

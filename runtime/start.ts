@@ -11,6 +11,7 @@ import { type Config, type ReadEnvironment, readTokens } from "../verifier/confi
 import { createEnvironment, DELIMITER_SECRET_VARIABLE, type Environment } from "../verifier/environment.ts";
 import { createCapabilityMemory } from "../verifier/judges/capabilities.ts";
 import { createJudgeRegistry, type RegistryOptions } from "../verifier/judges/registry.ts";
+import type { Scheduler } from "../verifier/scheduler.ts";
 import { redact } from "../verifier/redact.ts";
 
 /** What a runtime found. */
@@ -21,6 +22,8 @@ export interface Found {
   readonly runtime: { readonly name: string; readonly version: string | null };
   /** Reads the file of a replay judge; absent where there are no files. */
   readonly readText?: RegistryOptions["readText"];
+  /** Default: one for the whole process. */
+  readonly scheduler?: Scheduler;
   /** Takes lines for the operator, already without secrets. @default console.error */
   readonly log?: (line: string) => void;
 }
@@ -37,6 +40,7 @@ export async function startEnvironment(found: Found): Promise<Environment> {
   return await createEnvironment({
     judges,
     store,
+    ...(found.scheduler === undefined ? {} : { scheduler: found.scheduler }),
     variables: { [DELIMITER_SECRET_VARIABLE]: env(DELIMITER_SECRET_VARIABLE) },
     decisions: config.decisions,
     redact: redactor(config, env),
