@@ -29,9 +29,9 @@ import {
 /** Lost races after which a writer gives up with a `StoreError`. */
 const MOST_RACES = 200;
 /** When nobody before a caller got on for so long, it goes ahead: the queue is a courtesy, the store decides. */
-const LONGEST_STALL_MS = 2000;
+const LONGEST_STALL_MS = 10_000;
 /** Longest pause after a lost race. */
-const LONGEST_PAUSE_MS = 2000;
+const LONGEST_PAUSE_MS = 5000;
 /** Records that are read at the same time. */
 const PARALLEL_READS = 32;
 /** Characters of all trackers that a process keeps. */
@@ -299,7 +299,7 @@ export function createTrackerStore(store: Store): TrackerStore {
       // Only the writers of other processes meet here. Waits are multiples of a round trip, so that they get out of each
       // other's way on a slow store too.
       const round = Math.max(1, performance.now() - sent);
-      await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, round * 2 ** Math.min(attempts, 5)));
+      await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, round * 2 ** Math.min(attempts + 2, 7)));
       log = await refresh(id);
       fresh = true;
     }
