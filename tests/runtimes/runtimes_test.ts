@@ -170,6 +170,40 @@ for (const { name, start, ignore } of RUNTIMES) {
     }
   });
 
+  Deno.test(
+    { name: `${shown} answers thirty requests at once, and keeps a budget over them`, ignore },
+    async () => {
+      const server = await start(settings("http://127.0.0.1:9/v1", { tokens: true }));
+      try {
+        const compare = async (i: number, token: string): Promise<number> => {
+          const response = await fetch(`${server.origin}/v1/compare`, {
+            method: "POST",
+            headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+            body: JSON.stringify({ task: `t${i}`, a: "x", b: "y", criteria: ["One.", "Two."], repeats: 1 }),
+          });
+          await response.body?.cancel();
+          return response.status;
+        };
+        const all = Array.from(
+          { length: 30 },
+          (_, i) => compare(i, i % 2 === 0 ? "token-of-ci" : "token-small"),
+        );
+        const statuses = await Promise.all(all);
+        assertEquals(
+          statuses.filter((_, i) => i % 2 === 0),
+          Array(15).fill(200),
+        );
+        // Ten calls a day, two for each request.
+        assertEquals(statuses.filter((_, i) => i % 2 === 1).sort(), [
+          ...Array(5).fill(200),
+          ...Array(10).fill(429),
+        ]);
+      } finally {
+        await server.stop();
+      }
+    },
+  );
+
   for (const accept of ["application/json", "text/event-stream"]) {
     Deno.test({ name: `${shown} hangs up on the judge when its ${accept} caller does`, ignore }, async () => {
       const judge = slowJudge();
