@@ -74,7 +74,9 @@ export async function scoreStep(
 ): Promise<TrackerUpdateResult> {
   const stored = await trackers.score(start.id, step.index);
   if (stored !== null && stored.score !== null) return answerOf(stored);
-  return await joinWork(trackers, `${start.id}/${step.index}`, options.signal, async (signal) => {
+  // On Workers what one request has begun dies with it, so nobody may wait for another's scoring.
+  const owner = environment.store.kind === "cloudflare" ? {} : trackers;
+  return await joinWork(owner, `${start.id}/${step.index}`, options.signal, async (signal) => {
     const record = await buyScore(environment, trackers, start, step, warnings, { ...options, signal });
     const kept = await trackers.putScore(start.id, record);
     // The caller's leaving is stored like every other reason, and then told as what it was.
