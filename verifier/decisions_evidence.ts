@@ -81,7 +81,7 @@ export function makeEvidence(
         ...(words === null ? {} : { text: words }),
       };
       // As it will be read back: JSON has no infinities.
-      const read = readEvidence(JSON.parse(JSON.stringify(evidence)));
+      const read = survivesJson(evidence) ? evidence : readEvidence(JSON.parse(JSON.stringify(evidence)));
       if (read === null || !sameScores(decodeEvidence(read, tags, direction), scores)) continue;
       const shown = (read.tokens ?? []).map(([token]) => token).join("");
       return redact(shown) === shown && (words === null || redact(words) === words) ? read : null;
@@ -89,6 +89,27 @@ export function makeEvidence(
   }
   return null;
 }
+
+/** Whether JSON gives back exactly this: every number finite and not -0, every text a string, nothing left out. */
+function survivesJson({ tokens, continued }: AnswerEvidence): boolean {
+  return (tokens === null || tokens.every(tokenSurvives)) &&
+    (continued === undefined || continued.every((token) => token === null || tokenSurvives(token)));
+}
+
+function tokenSurvives(token: StoredToken): boolean {
+  if (!pairSurvives(token[0], token[1])) return false;
+  const alternatives = token[2];
+  if (alternatives === undefined) return token.length === 2;
+  for (let i = 0; i < alternatives.length; i++) {
+    const alternative = alternatives[i];
+    if (alternative === undefined || !pairSurvives(alternative[0], alternative[1])) return false;
+  }
+  return true;
+}
+
+const pairSurvives = (text: unknown, logprob: unknown): boolean =>
+  typeof text === "string" &&
+  (logprob === null || (Number.isFinite(logprob) && !Object.is(logprob, -0)));
 
 /** Whether two lists of scores are the same numbers, read the same way, or the same reasons. */
 export function sameScores(x: readonly Score[], y: readonly Score[]): boolean {

@@ -168,3 +168,29 @@ Deno.test("readEvidence() takes evidence and nothing else", () => {
   ];
   for (const value of bad) assertEquals(readEvidence(value), null, JSON.stringify(value));
 });
+
+Deno.test("evidence with numbers that JSON can't hold is made as it will be read back, or not at all", () => {
+  const odd = fc.constantFrom(-0, NaN, Infinity, -Infinity, null, -0.5, -3, 1e-320);
+  fc.assert(
+    fc.property(fc.array(odd, { minLength: 6, maxLength: 6 }), fc.boolean(), (numbers, isContinued) => {
+      const [own, first, ...rest] = numbers as number[];
+      const letter: TokenLogprob = {
+        token: " B",
+        logprob: own!,
+        top_logprobs: [first!, ...rest].map((logprob, i) => ({ token: ` ${LETTERS[i + 1]}`, logprob })),
+      };
+      const tokens = [token("<score_A>", 6), letter, token("</score_A>", 6)];
+      const scores = isContinued
+        ? [decodeLetter(letter, "pairwise")]
+        : decodeTokens(tokens, ["score_A"], "pairwise");
+      const raw = isContinued
+        ? { tokens: null, continued: [letter], text: null }
+        : { tokens, continued: [null], text: null };
+      const evidence = makeEvidence(raw, ["score_A"], "pairwise", scores);
+      if (evidence === null) return;
+      assertEquals(stored(evidence), evidence);
+      assert(sameScores(decodeEvidence(stored(evidence)!, ["score_A"], "pairwise"), scores));
+    }),
+    { numRuns: 500 },
+  );
+});
