@@ -72,7 +72,11 @@ async function compareRecorded(
   await admit(prepared, plan);
   options.onEvent?.({ type: "plan", plan });
   if (identical) return identicalResult(prepared);
-  options.recording?.outline({ verb: "compare", a: await trajectoryDigest(a), b: await trajectoryDigest(b) });
+  options.recording?.outline({
+    verb: "compare",
+    a: await trajectoryDigest(a, sideA.text),
+    b: await trajectoryDigest(b, sideB.text),
+  });
 
   const { scorer, cancellation } = startBuying(prepared);
   try {

@@ -5,7 +5,7 @@
  */
 import type { Outline } from "./decisions.ts";
 import type { Judge } from "./judges/judge.ts";
-import { sha256Hex } from "./prompt.ts";
+import { type PromptText, sha256Hex, textSha256 } from "./prompt.ts";
 import type { JudgeChoice, Rubric, SharedRequest, Trajectory } from "./types.ts";
 
 /** Fields that hold texts, or that are said better elsewhere in the outline. */
@@ -35,11 +35,17 @@ export async function textDigest(text: string): Promise<TextDigest> {
   return { sha256: await sha256Hex(text.toWellFormed()), characters: text.length };
 }
 
-/** A trajectory that isn't kept. */
+/** A trajectory that isn't kept. @param known its text as it stands in prompts, where that is at hand: hashed already */
 export async function trajectoryDigest(
   { id, text, images, steps }: Trajectory,
+  known?: PromptText,
 ): Promise<TextDigest & { readonly id: string | null; readonly images: number; readonly steps: number }> {
-  return { id, ...await textDigest(text), images: images.length, steps: steps.length };
+  const digest = known === undefined ? await textDigest(text) : knownDigest(text, known);
+  return { id, ...digest, images: images.length, steps: steps.length };
+}
+
+function knownDigest(text: string, known: PromptText): TextDigest {
+  return { sha256: textSha256(known), characters: text.length };
 }
 
 /** The settings of a request: everything but texts, images and keys. */
@@ -64,10 +70,10 @@ function withoutKey(choice: JudgeChoice): unknown {
   return rest;
 }
 
-/** Task, rubric and judge. */
-export async function subjectOutline(task: string, rubric: Rubric, judge: Judge): Promise<Outline> {
+/** Task, rubric and judge. @param known the task as it stands in prompts */
+export function subjectOutline(task: string, known: PromptText, rubric: Rubric, judge: Judge): Outline {
   return {
-    task: await textDigest(task),
+    task: knownDigest(task, known),
     rubric,
     judge: {
       profile: judge.profile,

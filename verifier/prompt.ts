@@ -65,6 +65,11 @@ export async function promptText(secret: string, text: string): Promise<PromptTe
   return { block, digest: `${token}:${digest}`, bytes: encoded.length + block.length - wellFormed.length };
 }
 
+/** Lower-case hex SHA-256 of the UTF-8 of the text in a block. */
+export function textSha256({ digest }: PromptText): string {
+  return digest.slice(digest.indexOf(":") + 1);
+}
+
 async function join(parts: readonly (string | PromptText)[]): Promise<PromptPrefix> {
   let text = "";
   let bytes = 0;

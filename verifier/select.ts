@@ -135,7 +135,7 @@ async function selectRecorded(
   }
   options.recording?.outline({
     verb: "select",
-    candidates: await Promise.all(candidates.map(trajectoryDigest)),
+    candidates: await Promise.all(candidates.map((own) => trajectoryDigest(own))),
     unique,
     prior: { means: tournament.basis.prior.means ?? null, shown: tournament.basis.prior.shown },
   });

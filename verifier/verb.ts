@@ -78,7 +78,10 @@ export async function prepare(
     context: context === null ? null : await promptText(secret, context),
     groundTruthNote: rubric.groundTruthNote,
   };
-  options.recording?.outline({ ...requestOutline(request), ...await subjectOutline(task, rubric, judge) });
+  options.recording?.outline({
+    ...requestOutline(request),
+    ...subjectOutline(task, subject.task, rubric, judge),
+  });
   return { environment, request, options, warnings, rubric, judge, subject, task };
 }
 
