@@ -113,6 +113,8 @@ interface Held {
 export class Recording {
   /** `dec_` and a ULID: the id of the decision, of its statistics and of the result. */
   readonly id: string;
+  /** Whether the record will be stored; if not, texts and evidence are not even collected. */
+  readonly isKept: boolean;
   readonly #part: string;
   readonly #state: {
     readonly outlines: Map<string, Record<string, unknown>>;
@@ -121,8 +123,16 @@ export class Recording {
     stride: number;
   };
 
-  /** @param parent the recording that this one is a part of, and the part's name */
-  constructor(startedAt: number, parent?: { readonly recording: Recording; readonly part: string }) {
+  /**
+   * @param parent the recording that this one is a part of, and the part's name
+   * @param isKept false where only what statistics count is wanted
+   */
+  constructor(
+    startedAt: number,
+    parent?: { readonly recording: Recording; readonly part: string },
+    isKept = true,
+  ) {
+    this.isKept = parent?.recording.isKept ?? isKept;
     this.id = parent?.recording.id ?? `dec_${ulid(startedAt)}`;
     this.#part = parent?.part ?? "";
     this.#state = parent === undefined
@@ -154,7 +164,7 @@ export class Recording {
     calls.push({
       call: { ...call, label: part === undefined ? label : { ...label, part } },
       promptCharacters: prompt.reduce((sum, text) => sum + text.length, 0),
-      texts: { prompt, output },
+      texts: this.isKept ? { prompt, output } : null,
     });
     const state = this.#state;
     // Every so manieth call keeps its texts, and the newest one, which may be the last.
@@ -205,11 +215,11 @@ export class Recording {
       coreVersion: coreVersion(),
       outlines: Object.fromEntries(
         [...this.#state.outlines].map(([part, { rubric, ...rest }]) => [part, {
-          ...withoutSecrets(rest, takeOut, LONGEST_RESULT_TEXT),
+          ...(this.isKept ? withoutSecrets(rest, takeOut, LONGEST_RESULT_TEXT) : {}),
           ...(rubric === undefined ? {} : { rubric: withoutSecrets(rubric, takeOut) }),
         }]),
       ),
-      result: withoutSecrets(about.result, takeOut, LONGEST_RESULT_TEXT),
+      result: this.isKept ? withoutSecrets(about.result, takeOut, LONGEST_RESULT_TEXT) : null,
       problem: withoutSecrets(about.problem, takeOut, LONGEST_RESULT_TEXT),
       usage: this.usage(),
       calls: calls.map((held) => {
@@ -221,7 +231,7 @@ export class Recording {
           direction,
           channel: channelOf(scores),
           cached,
-          scores: withoutSecrets(scores, takeOut),
+          scores: scores.map((score) => withoutSecretDetail(score, takeOut)),
           evidence: calls.length > MOST_CALLS_WITH_EVIDENCE ? null : evidence,
           promptCharacters: held.promptCharacters,
           ...bound.get(held),
@@ -256,7 +266,7 @@ export async function recordDecision<Result extends object>(
   const { recording } = options;
   if (recording !== undefined) return await recordPart(recording, options, run);
   const started = Date.now();
-  const own = new Recording(started);
+  const own = new Recording(started, undefined, environment.decisions?.keep !== 0);
   const end = async (result: object | null, problem: DecisionProblem | null): Promise<Stored> => {
     const takeOut = environment.redact ?? redact;
     try {
@@ -346,6 +356,12 @@ function withoutCalls(result: object): Record<string, unknown> {
 function channelOf(scores: readonly Score[]): Channel | null {
   for (const score of scores) if (score.kind === "scored") return score.channel;
   return null;
+}
+
+/** Of a score only the detail of a failure is text that came from outside; all else is numbers and our own words. */
+function withoutSecretDetail(score: Score, takeOut: (text: string) => string): Score {
+  if (score.kind === "scored" || score.detail === undefined) return score;
+  return { ...score, detail: takeOut(score.detail) };
 }
 
 /** A copy in which no string holds a secret or is longer than `most` characters (head and tail are kept). */

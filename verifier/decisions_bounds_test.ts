@@ -109,3 +109,29 @@ Deno.test("a secret is taken out before a text is cut, wherever it stands in how
   assert(!captureText([packed], 4000, redact).includes("s3cr3t"));
   assert(captureText([packed], 4000, redact).includes(REDACTED));
 });
+
+Deno.test("no part of a secret gets through at the borders of what is redacted, at any offset", () => {
+  const secrets = [
+    "ghp_" + "Qx7".repeat(12),
+    "Bearer " + "Vz8".repeat(20),
+    `password="${"Wy9".repeat(30)}"`,
+    "eyJ" + "Kj6".repeat(200) + "." + "Kj6".repeat(300) + ".",
+  ];
+  const filler = "lorem ipsum dolor\n".repeat(5000);
+  const most = 4000;
+  const window = most + 28_000;
+  const borders = [most / 2, window, filler.length - window, filler.length - most / 2];
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...secrets),
+      fc.constantFrom(...borders),
+      fc.integer({ min: -1800, max: 1800 }),
+      (secret, border, offset) => {
+        const at = Math.min(filler.length, Math.max(0, border + offset));
+        const cut = captureText([`${filler.slice(0, at)} ${secret} ${filler.slice(at)}`], most, redact);
+        assert(cut.length <= most && !/(?:Qx7|Vz8|Wy9|Kj6)/.test(cut), `at ${at}`);
+      },
+    ),
+    { numRuns: 400 },
+  );
+});

@@ -153,8 +153,10 @@ async function prune(
   await Promise.all(old.map(async (key) => {
     const place = key.slice(prefix.length);
     const entry = await store.get(key);
-    if (entry !== null) await store.delete(`${LIST}${place}/${new TextDecoder().decode(entry.value)}`);
-    await store.delete(RECORD + place);
+    await Promise.all([
+      entry === null || store.delete(`${LIST}${place}/${new TextDecoder().decode(entry.value)}`),
+      store.delete(RECORD + place),
+    ]);
     // Last: what is still there is found again.
     await store.delete(key);
   }));

@@ -334,6 +334,40 @@ Deno.test("keep 0 stores statistics only", async () => {
   const environment = { ...fakeEnvironment(even, store), decisions: { keep: 0, statisticsDays: 1 } };
   const { id } = await run(environment, { cache: "off" });
   assertEquals((await store.list("")).keys, [`statistic/${id.slice(4)}`]);
+  const kept = createMemoryStore();
+  const same = await run({ ...fakeEnvironment(even, kept) }, { cache: "off" });
+  const numbers = async (from: Store, of: string) =>
+    JSON.parse(new TextDecoder().decode((await from.get(`statistic/${of.slice(4)}`))!.value));
+  // Without a record the statistic counts the same.
+  const { id: _, startedAt: __, durationMs: ___, ...without } = await numbers(store, id);
+  const { id: _1, startedAt: _2, durationMs: _3, ...withRecord } = await numbers(kept, same.id);
+  assertEquals(without, withRecord);
+});
+
+Deno.test("with keep 0 no text and no evidence is collected", () => {
+  const recording = new Recording(Date.now(), undefined, false);
+  const part = recording.part("x");
+  part.outline({ rubric: { name: "general" }, settings: { a: 1 } });
+  part.add({
+    label: { repeat: 0 },
+    judge: "fake",
+    tags: ["c1"],
+    direction: "progress",
+    cached: false,
+    scores: [{ kind: "unscored", reason: "backend_error", detail: "Bearer abcdef1234567890" }],
+    evidence: null,
+    prompt: ["a prompt"],
+    output: "an answer",
+  });
+  const about = { verb: "x", topic: "x", startedAt: "", durationMs: 0, result: { a: "b" }, problem: null };
+  const record = recording.record(about, redact);
+  assertEquals([part.isKept, record.result, record.outlines], [false, null, {
+    x: { rubric: { name: "general" } },
+  }]);
+  assertEquals([record.calls[0]!.prompt, record.calls[0]!.output], [undefined, undefined]);
+  assertEquals(record.calls[0]!.scores, [
+    { kind: "unscored", reason: "backend_error", detail: "Bearer [redacted]" },
+  ]);
 });
 
 Deno.test("a decision holds rubric, settings, digests and lengths, and none of the texts beyond the budget", async () => {

@@ -116,6 +116,7 @@ export function createScorer(options: ScorerOptions): Scorer {
   const cache = createScoreCache(environment.store, options.cache, options.warnings);
   const request = {};
   const takeOut = environment.redact ?? redact;
+  const isEvidenceKept = options.cache !== "off" || options.recording?.isKept === true;
   // Once the key is refused, every further call would be refused too.
   let refusedKey: Unscored | null = null;
 
@@ -136,7 +137,8 @@ export function createScorer(options: ScorerOptions): Scorer {
   }
 
   async function find(job: ScoreJob): Promise<Answered & { readonly cached: boolean }> {
-    const key = await callKey({
+    // Nothing is looked up, joined or kept without a cache; a digest for every call would be for nothing.
+    const key = options.cache === "off" ? "" : await callKey({
       prefixDigest: job.prefix.digest,
       suffix: job.suffix,
       tags: job.tags,
@@ -267,7 +269,7 @@ export function createScorer(options: ScorerOptions): Scorer {
     const raw = { tokens: answer.tokens, continued, text: letters ? answer.text : null };
     return {
       scores,
-      evidence: makeEvidence(raw, job.tags, job.direction, scores),
+      evidence: isEvidenceKept ? makeEvidence(raw, job.tags, job.direction, scores) : null,
       ...wordsOf(answer, job, takeOut),
     };
   }
