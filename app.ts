@@ -25,11 +25,11 @@ import { statusOperations } from "./routes/status.ts";
 import { trackOperation } from "./routes/track.ts";
 import { trackerOperations } from "./routes/trackers.ts";
 import { describeFailure } from "./routes/verb.ts";
-import { createBudgets, type DailyLimits } from "./verifier/budget.ts";
+import { createBudgets, type DailyLimits } from "./verifier/budget/budget.ts";
 import { compare } from "./verifier/compare.ts";
 import { coreVersion, promptVersion } from "./verifier/core.ts";
 import type { Environment } from "./verifier/environment.ts";
-import { select } from "./verifier/select.ts";
+import { select } from "./verifier/select/select.ts";
 import { track } from "./verifier/track.ts";
 
 /** What an app is made of. */

@@ -26,7 +26,7 @@ import {
   type PairModel,
 } from "../verifier/judges/evidence/weights.ts";
 import { compareRequestSchema, parseRequest, selectRequestSchema } from "../verifier/requests.ts";
-import { select } from "../verifier/select.ts";
+import { select } from "../verifier/select/select.ts";
 import { normalizeTrajectory } from "../verifier/trajectory.ts";
 import {
   frozenWeights,

@@ -3,15 +3,15 @@
  *
  * @module
  */
-import type { BudgetStatus } from "../verifier/budget.ts";
-import type { DecisionRecord } from "../verifier/decisions.ts";
-import type { DecisionPage } from "../verifier/decisions_store.ts";
-import type { Replay } from "../verifier/replay.ts";
-import type { StatisticGrouping, Statistics } from "../verifier/statistics.ts";
-import type { BestOfNResult } from "../verifier/best_of_n_requests.ts";
-import type { GateResult } from "../verifier/gate_requests.ts";
-import type { SessionResult } from "../verifier/session_requests.ts";
-import type { TrackerResult, TrackerUpdateResult } from "../verifier/tracker_requests.ts";
+import type { BudgetStatus } from "../verifier/budget/budget.ts";
+import type { DecisionRecord } from "../verifier/decisions/decisions.ts";
+import type { DecisionPage } from "../verifier/decisions/store.ts";
+import type { Replay } from "../verifier/decisions/replay.ts";
+import type { StatisticGrouping, Statistics } from "../verifier/decisions/statistics.ts";
+import type { BestOfNResult } from "../verifier/best_of_n/requests.ts";
+import type { GateResult } from "../verifier/gate/requests.ts";
+import type { SessionResult } from "../verifier/session/requests.ts";
+import type { TrackerResult, TrackerUpdateResult } from "../verifier/tracker/requests.ts";
 import type { JudgeProbe } from "../verifier/probe.ts";
 import type { ProfileInfo } from "../verifier/judges/judge.ts";
 import type {

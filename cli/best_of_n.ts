@@ -1,5 +1,5 @@
 /** `assay best-of-n`: several drafts, and the best of them. @module */
-import type { BestOfNResult } from "../verifier/best_of_n_requests.ts";
+import type { BestOfNResult } from "../verifier/best_of_n/requests.ts";
 import { type Command, isPlan, printJson, printLines, printOf, printPlan, runVerb } from "./command.ts";
 import { EXIT } from "./failure.ts";
 import { textOrFile } from "./inputs.ts";

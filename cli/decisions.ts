@@ -1,7 +1,7 @@
 /** `assay decisions`: what was judged, and whether it would be judged the same today. @module */
-import { type DecisionCall, type DecisionRecord, labelText } from "../verifier/decisions.ts";
-import type { DecisionPage } from "../verifier/decisions_store.ts";
-import type { Replay } from "../verifier/replay.ts";
+import { type DecisionCall, type DecisionRecord, labelText } from "../verifier/decisions/decisions.ts";
+import type { DecisionPage } from "../verifier/decisions/store.ts";
+import type { Replay } from "../verifier/decisions/replay.ts";
 import { nearestName } from "../verifier/request_errors.ts";
 import type { Score } from "../verifier/types.ts";
 import type { Backend } from "./backend.ts";

@@ -1,5 +1,5 @@
 /** `assay gate`: is finished work accepted? @module */
-import type { GateResult } from "../verifier/gate_requests.ts";
+import type { GateResult } from "../verifier/gate/requests.ts";
 import { type Command, isPlan, printJson, printLines, printOf, printPlan, runVerb } from "./command.ts";
 import { EXIT } from "./failure.ts";
 import { agreeOnTask, type Input, readInputs, textOrFile } from "./inputs.ts";

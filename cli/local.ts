@@ -6,14 +6,14 @@
 import { type DenoOptions, openVerifier } from "../runtime/deno.ts";
 import { compare } from "../verifier/compare.ts";
 import { coreVersion, promptVersion } from "../verifier/core.ts";
-import { listDecisions, readDecision } from "../verifier/decisions_store.ts";
-import { replayDecision } from "../verifier/replay.ts";
+import { listDecisions, readDecision } from "../verifier/decisions/store.ts";
+import { replayDecision } from "../verifier/decisions/replay.ts";
 import {
   MAXIMUM_STATISTIC_PAGE,
   readAllStatistics,
   readStatistics,
   readTimes,
-} from "../verifier/statistics.ts";
+} from "../verifier/decisions/statistics.ts";
 import { probeJudges } from "../verifier/probe.ts";
 import {
   compareRequestSchema,
@@ -21,16 +21,16 @@ import {
   selectRequestSchema,
   trackRequestSchema,
 } from "../verifier/requests.ts";
-import { select } from "../verifier/select.ts";
-import { bestOfN } from "../verifier/best_of_n.ts";
-import { bestOfNRequestSchema } from "../verifier/best_of_n_requests.ts";
-import { gate } from "../verifier/gate.ts";
-import { gateRequestSchema } from "../verifier/gate_requests.ts";
-import { session } from "../verifier/session.ts";
-import { sessionRequestSchema } from "../verifier/session_requests.ts";
+import { select } from "../verifier/select/select.ts";
+import { bestOfN } from "../verifier/best_of_n/best_of_n.ts";
+import { bestOfNRequestSchema } from "../verifier/best_of_n/requests.ts";
+import { gate } from "../verifier/gate/gate.ts";
+import { gateRequestSchema } from "../verifier/gate/requests.ts";
+import { session } from "../verifier/session/session.ts";
+import { sessionRequestSchema } from "../verifier/session/requests.ts";
 import { track } from "../verifier/track.ts";
-import { deleteTracker, readTracker, startTracker, updateTracker } from "../verifier/tracker.ts";
-import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker_requests.ts";
+import { deleteTracker, readTracker, startTracker, updateTracker } from "../verifier/tracker/tracker.ts";
+import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker/requests.ts";
 import type { Backend } from "./backend.ts";
 import type { Io } from "./io.ts";
 import { escapeLines } from "./text.ts";

@@ -13,14 +13,14 @@ import type {
   SelectResult,
   TrackResult,
 } from "../verifier/types.ts";
-import type { DecisionRecord } from "../verifier/decisions.ts";
-import type { DecisionPage } from "../verifier/decisions_store.ts";
-import type { Replay } from "../verifier/replay.ts";
-import { readAllStatistics, type Statistics } from "../verifier/statistics.ts";
-import type { BestOfNResult } from "../verifier/best_of_n_requests.ts";
-import type { GateResult } from "../verifier/gate_requests.ts";
-import type { SessionResult } from "../verifier/session_requests.ts";
-import type { TrackerResult, TrackerUpdateResult } from "../verifier/tracker_requests.ts";
+import type { DecisionRecord } from "../verifier/decisions/decisions.ts";
+import type { DecisionPage } from "../verifier/decisions/store.ts";
+import type { Replay } from "../verifier/decisions/replay.ts";
+import { readAllStatistics, type Statistics } from "../verifier/decisions/statistics.ts";
+import type { BestOfNResult } from "../verifier/best_of_n/requests.ts";
+import type { GateResult } from "../verifier/gate/requests.ts";
+import type { SessionResult } from "../verifier/session/requests.ts";
+import type { TrackerResult, TrackerUpdateResult } from "../verifier/tracker/requests.ts";
 import type { Backend, StatusInfo } from "./backend.ts";
 import { ServerError, UsageError } from "./io.ts";
 import { escapeText } from "./text.ts";

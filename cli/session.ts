@@ -2,7 +2,7 @@
 import { decodeText } from "../transcripts/bytes.ts";
 import { isSessionLog } from "../transcripts/dsh_session.ts";
 import { readTranscript } from "../transcripts/transcript.ts";
-import type { SessionResult } from "../verifier/session_requests.ts";
+import type { SessionResult } from "../verifier/session/requests.ts";
 import { type Command, isPlan, printJson, printLines, printOf, printPlan, runVerb } from "./command.ts";
 import { EXIT } from "./failure.ts";
 import { MAXIMUM_FILE_BYTES, readFile, textOrFile } from "./inputs.ts";

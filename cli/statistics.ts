@@ -5,7 +5,7 @@ import {
   type StatisticGrouping,
   type Statistics,
   type StatisticSums,
-} from "../verifier/statistics.ts";
+} from "../verifier/decisions/statistics.ts";
 import { type Command, printJson, printLines, printOf } from "./command.ts";
 import { EXIT } from "./failure.ts";
 import { UsageError } from "./io.ts";

@@ -1,5 +1,5 @@
 /** `assay status`: judges, versions and store. @module */
-import type { BudgetStatus } from "../verifier/budget.ts";
+import type { BudgetStatus } from "../verifier/budget/budget.ts";
 import type { ProfileInfo } from "../verifier/judges/judge.ts";
 import type { StatusInfo } from "./backend.ts";
 import { type Command, printJson, printLines, printOf } from "./command.ts";

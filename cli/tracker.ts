@@ -1,6 +1,6 @@
 /** `assay tracker`: follow a run step by step. @module */
 import { nearestName } from "../verifier/request_errors.ts";
-import type { TrackerResult, TrackerStep, TrackerUpdateResult } from "../verifier/tracker_requests.ts";
+import type { TrackerResult, TrackerStep, TrackerUpdateResult } from "../verifier/tracker/requests.ts";
 import type { Backend } from "./backend.ts";
 import {
   type Command,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { GateVerdict } from "../verifier/gate_requests.ts";
+import type { GateVerdict } from "../verifier/gate/requests.ts";
 import type { JudgeSummary } from "../verifier/types.ts";
 import type { Print } from "./report.ts";
 import { number, table } from "./table.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DailyLimits } from "../verifier/budget.ts";
+import type { DailyLimits } from "../verifier/budget/budget.ts";
 import type { Connection } from "./connection.ts";
 import { HttpError } from "./problem.ts";
 

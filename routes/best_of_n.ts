@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { bestOfN } from "../verifier/best_of_n.ts";
-import { bestOfNRequestSchema, type BestOfNResult } from "../verifier/best_of_n_requests.ts";
+import { bestOfN } from "../verifier/best_of_n/best_of_n.ts";
+import { bestOfNRequestSchema, type BestOfNResult } from "../verifier/best_of_n/requests.ts";
 import { EXAMPLE_RESULT, VERB_PROBLEMS } from "./examples.ts";
 import type { Operation, Services } from "./operation.ts";
 import { ACCEPT_PARAMETER, answerVerb } from "./verb.ts";

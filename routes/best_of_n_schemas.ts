@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import type { BestOfNResult } from "../verifier/best_of_n_requests.ts";
+import type { BestOfNResult } from "../verifier/best_of_n/requests.ts";
 import type { Draft } from "../verifier/types.ts";
 import { verdictShape } from "./gate_schemas.ts";
 import { planResult, selectResult, unscoredReason } from "./schemas.ts";

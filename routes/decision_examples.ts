@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { turned } from "../verifier/decisions_store.ts";
+import { turned } from "../verifier/decisions/store.ts";
 
 const ULID = "01JD0000000000000000000000";
 const id = `dec_${ULID}`;

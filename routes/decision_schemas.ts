@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { STATISTIC_GROUPS } from "../verifier/statistics.ts";
+import { STATISTIC_GROUPS } from "../verifier/decisions/statistics.ts";
 import { score, unscoredReason, usage } from "./schemas.ts";
 
 const count = z.int().min(0);

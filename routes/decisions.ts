@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { listDecisions, readDecision } from "../verifier/decisions_store.ts";
+import { listDecisions, readDecision } from "../verifier/decisions/store.ts";
 import { AssayError } from "../verifier/errors.ts";
-import { replayDecision } from "../verifier/replay.ts";
+import { replayDecision } from "../verifier/decisions/replay.ts";
 import { jsonResponse } from "./answer.ts";
 import { DECISION_EXAMPLES } from "./decision_examples.ts";
 import type { AppContext, Operation, Parameter, Services } from "./operation.ts";

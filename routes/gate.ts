@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { gate } from "../verifier/gate.ts";
-import { gateRequestSchema, type GateResult } from "../verifier/gate_requests.ts";
+import { gate } from "../verifier/gate/gate.ts";
+import { gateRequestSchema, type GateResult } from "../verifier/gate/requests.ts";
 import { EXAMPLE_RESULT } from "./examples.ts";
 import type { Operation, Services } from "./operation.ts";
 import { ACCEPT_PARAMETER, answerVerb } from "./verb.ts";

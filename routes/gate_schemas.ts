@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import type { GateResult, GateVerdict, OpenCode } from "../verifier/gate_requests.ts";
+import type { GateResult, GateVerdict, OpenCode } from "../verifier/gate/requests.ts";
 import { ERROR_STATUS, type ErrorCode } from "../verifier/errors.ts";
 import { planResult, trackResult } from "./schemas.ts";
 

@@ -6,9 +6,9 @@
  * @module
  */
 import { inTime } from "../store/patience.ts";
-import { withoutSecrets } from "../verifier/decisions.ts";
+import { withoutSecrets } from "../verifier/decisions/decisions.ts";
 import { AssayError } from "../verifier/errors.ts";
-import { redact } from "../verifier/redact.ts";
+import { redact } from "../verifier/redaction/redact.ts";
 import { readBytes } from "./body.ts";
 import {
   type AnswerStore,

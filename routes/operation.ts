@@ -5,7 +5,7 @@
  * @module
  */
 import type { Context } from "hono";
-import type { Budgets, RequestAllowance } from "../verifier/budget.ts";
+import type { Budgets, RequestAllowance } from "../verifier/budget/budget.ts";
 import type { Environment } from "../verifier/environment.ts";
 import type { ErrorCode } from "../verifier/errors.ts";
 import type {

@@ -5,7 +5,7 @@
  */
 import { AssayError, type AssayErrorOptions, type ErrorCode, type FieldError } from "../verifier/errors.ts";
 import { JudgeError } from "../verifier/judges/judge.ts";
-import { redact } from "../verifier/redact.ts";
+import { redact } from "../verifier/redaction/redact.ts";
 import type { Plan } from "../verifier/types.ts";
 import { StoreError } from "../store/store.ts";
 

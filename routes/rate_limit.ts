@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type BudgetStatus, secondsToReset } from "../verifier/budget.ts";
+import { type BudgetStatus, secondsToReset } from "../verifier/budget/budget.ts";
 
 /** Structured fields have integers of at most 15 digits. */
 const LARGEST_INTEGER = 999_999_999_999_999;

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { BudgetStatus } from "../verifier/budget.ts";
+import type { BudgetStatus } from "../verifier/budget/budget.ts";
 import { rateLimitHeaders } from "./rate_limit.ts";
 
 const STATUS: BudgetStatus = {

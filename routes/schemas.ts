@@ -5,7 +5,7 @@
  * @module
  */
 import * as z from "zod";
-import type { BudgetStatus } from "../verifier/budget.ts";
+import type { BudgetStatus } from "../verifier/budget/budget.ts";
 import { ERROR_STATUS, type ErrorCode } from "../verifier/errors.ts";
 import type { ProfileInfo } from "../verifier/judges/judge.ts";
 import type * as types from "../verifier/types.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { session } from "../verifier/session.ts";
-import { sessionRequestSchema, type SessionResult } from "../verifier/session_requests.ts";
+import { session } from "../verifier/session/session.ts";
+import { sessionRequestSchema, type SessionResult } from "../verifier/session/requests.ts";
 import { EXAMPLE_RESULT, VERB_PROBLEMS } from "./examples.ts";
 import type { Operation, Services } from "./operation.ts";
 import { ACCEPT_PARAMETER, answerVerb } from "./verb.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import type { SessionResult, SessionSource } from "../verifier/session_requests.ts";
+import type { SessionResult, SessionSource } from "../verifier/session/requests.ts";
 import { verdictShape } from "./gate_schemas.ts";
 import { planResult, trackResult } from "./schemas.ts";
 import { trackerUpdated } from "./tracker_schemas.ts";

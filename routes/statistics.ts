@@ -10,7 +10,7 @@ import {
   readStatistics,
   readTimes,
   STATISTIC_GROUPS,
-} from "../verifier/statistics.ts";
+} from "../verifier/decisions/statistics.ts";
 import { jsonResponse } from "./answer.ts";
 import { DECISION_EXAMPLES } from "./decision_examples.ts";
 import type { Operation, Services } from "./operation.ts";

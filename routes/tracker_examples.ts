@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { TrackerResult, TrackerStep, TrackerUpdateResult } from "../verifier/tracker_requests.ts";
+import type { TrackerResult, TrackerStep, TrackerUpdateResult } from "../verifier/tracker/requests.ts";
 import { EXAMPLE_RESULT } from "./examples.ts";
 
 const step: TrackerStep = {

@@ -9,7 +9,7 @@ import type {
   TrackerResult,
   TrackerStep,
   TrackerUpdateResult,
-} from "../verifier/tracker_requests.ts";
+} from "../verifier/tracker/requests.ts";
 import { criterion, planResult, trackResult, unscoredReason, usage } from "./schemas.ts";
 
 const unit = z.number().min(0).max(1);

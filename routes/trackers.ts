@@ -5,9 +5,9 @@
  */
 import { AssayError } from "../verifier/errors.ts";
 import { parseRequest } from "../verifier/requests.ts";
-import { deleteTracker, readTracker, startTracker, updateTracker } from "../verifier/tracker.ts";
-import { followTracker, parseEventId } from "../verifier/tracker_events.ts";
-import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker_requests.ts";
+import { deleteTracker, readTracker, startTracker, updateTracker } from "../verifier/tracker/tracker.ts";
+import { followTracker, parseEventId } from "../verifier/tracker/events.ts";
+import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker/requests.ts";
 import { jsonResponse } from "./answer.ts";
 import { readJson } from "./body.ts";
 import { eventStream } from "./events.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type * as z from "zod";
-import type { RequestAllowance } from "../verifier/budget.ts";
+import type { RequestAllowance } from "../verifier/budget/budget.ts";
 import { type Exact, parseRequest } from "../verifier/requests.ts";
 import type { PlanResult, ProgressEvent, SharedResult } from "../verifier/types.ts";
 import { jsonResponse, toJson } from "./answer.ts";

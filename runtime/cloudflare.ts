@@ -8,7 +8,7 @@ import type { Hono } from "hono";
 import { type CloudflareBindings, createCloudflareStore } from "../store/cloudflare.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
-import { loadConfig, type ReadEnvironment } from "../verifier/config.ts";
+import { loadConfig, type ReadEnvironment } from "../verifier/config/config.ts";
 import { AssayError } from "../verifier/errors.ts";
 import { createScheduler, type Scheduler } from "../verifier/scheduler.ts";
 import { startApp, startEnvironment } from "./start.ts";

@@ -6,7 +6,12 @@
 import type { Connection } from "../routes/connection.ts";
 import { createMemoryStore } from "../store/memory.ts";
 import type { Store } from "../store/store.ts";
-import { type Config, loadConfig, type ReadEnvironment, type StoreConfig } from "../verifier/config.ts";
+import {
+  type Config,
+  loadConfig,
+  type ReadEnvironment,
+  type StoreConfig,
+} from "../verifier/config/config.ts";
 import type { Environment } from "../verifier/environment.ts";
 import { AssayError } from "../verifier/errors.ts";
 import { watchHangUp } from "./deno_hang_up.ts";

@@ -7,12 +7,12 @@ import type { Hono } from "hono";
 import { createApp } from "../app.ts";
 import type { AppTypes } from "../routes/operation.ts";
 import type { Store } from "../store/store.ts";
-import { type Config, type ReadEnvironment, readTokens } from "../verifier/config.ts";
+import { type Config, type ReadEnvironment, readTokens } from "../verifier/config/config.ts";
 import { createEnvironment, DELIMITER_SECRET_VARIABLE, type Environment } from "../verifier/environment.ts";
 import { createCapabilityMemory } from "../verifier/judges/capabilities.ts";
 import { createJudgeRegistry, type RegistryOptions } from "../verifier/judges/registry.ts";
 import type { Scheduler } from "../verifier/scheduler.ts";
-import { redact } from "../verifier/redact.ts";
+import { redact } from "../verifier/redaction/redact.ts";
 
 /** What a runtime found. */
 export interface Found {

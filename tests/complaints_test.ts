@@ -8,7 +8,7 @@
 import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import { createMemoryStore } from "../store/memory.ts";
 import { compare } from "../verifier/compare.ts";
-import { loadConfig } from "../verifier/config.ts";
+import { loadConfig } from "../verifier/config/config.ts";
 import { createEnvironment } from "../verifier/environment.ts";
 import { AssayError } from "../verifier/errors.ts";
 import { createJudgeRegistry } from "../verifier/judges/registry.ts";

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { recordDecision } from "./decisions.ts";
-import { trajectoryDigest } from "./decisions_outline.ts";
-import { resultsOf } from "./ensemble.ts";
-import { type JudgeNames, type JudgeWork, reportEnsemble, warnOfDropped } from "./ensemble_report.ts";
+import { recordDecision } from "./decisions/decisions.ts";
+import { trajectoryDigest } from "./decisions/outline.ts";
+import { resultsOf } from "./ensemble/ensemble.ts";
+import { type JudgeNames, type JudgeWork, reportEnsemble, warnOfDropped } from "./ensemble/report.ts";
 import type { Environment } from "./environment.ts";
 import { mean, standardError, weightedMean, winnerOf } from "./math.ts";
 import { bothScores, criterionRewards, judgePair, overallRewards, type PairCall } from "./pair.ts";

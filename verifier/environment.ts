@@ -5,7 +5,7 @@
  * @module
  */
 import type { Store } from "../store/store.ts";
-import type { DecisionSettings } from "./decisions_settings.ts";
+import type { DecisionSettings } from "./decisions/settings.ts";
 import type { JudgeRegistry } from "./judges/judge.ts";
 import { createScheduler, type Scheduler } from "./scheduler.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { CallLabel } from "./decisions.ts";
+import type { CallLabel } from "./decisions/decisions.ts";
 import { mean, weightedMean } from "./math.ts";
 import { pairwisePrefix, pairwiseSuffix, type PromptPrefix } from "./prompt.ts";
 import type { ScoredCall, Scorer } from "./scorer.ts";

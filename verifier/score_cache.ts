@@ -7,7 +7,7 @@
 import { inTime } from "../store/patience.ts";
 import type { Store } from "../store/store.ts";
 import { coreVersion, promptVersion } from "./core.ts";
-import { type AnswerEvidence, readEvidence } from "./decisions_evidence.ts";
+import { type AnswerEvidence, readEvidence } from "./decisions/evidence.ts";
 import { sha256Hex } from "./prompt.ts";
 import type { Warnings } from "./text.ts";
 import type { Channel, Score } from "./types.ts";

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { Bill } from "./budget.ts";
+import type { Bill } from "./budget/budget.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { decodeLetter, decodeText, decodeTokens, type Direction } from "./core.ts";
-import type { CallLabel, Recording } from "./decisions.ts";
-import { type AnswerEvidence, makeEvidence } from "./decisions_evidence.ts";
+import type { CallLabel, Recording } from "./decisions/decisions.ts";
+import { type AnswerEvidence, makeEvidence } from "./decisions/evidence.ts";
 import type { Environment } from "./environment.ts";
 import {
   type Judge,
@@ -17,7 +17,7 @@ import {
   type JudgeRequest,
 } from "./judges/judge.ts";
 import type { PromptPrefix } from "./prompt.ts";
-import { redact } from "./redact.ts";
+import { redact } from "./redaction/redact.ts";
 import type { Slot } from "./scheduler.ts";
 import { type CachedAnswer, callKey, createScoreCache } from "./score_cache.ts";
 import { shortenText, type Warnings } from "./text.ts";

@@ -225,13 +225,14 @@ Deno.test("identical calls of two requests in flight are bought once; with the c
     });
   const [one, two] = [request("use"), request("use")];
   const calls = await Promise.all([one.score(JOB), two.score(JOB)]);
-  assertEquals(calls.map(({ cached }) => cached), [false, true]);
+  // Which of the two buys is nobody's promise: their keys are digests that the runtime computes side by side.
+  assertEquals(calls.map(({ cached }) => cached).sort(), [false, true]);
   assertEquals(calls[0].scores, calls[1].scores);
-  assertEquals([judge.requests.length, one.usage().calls, two.usage().calls, two.usage().cacheHits], [
-    1,
-    1,
-    0,
-    1,
+  assertEquals(judge.requests.length, 1);
+  const usages = [one.usage(), two.usage()];
+  assertEquals(usages.map(({ calls, cacheHits }) => `${calls} bought, ${cacheHits} joined`).sort(), [
+    "0 bought, 1 joined",
+    "1 bought, 0 joined",
   ]);
   await Promise.all([request("off").score(JOB), request("off").score(JOB)]);
   assertEquals(judge.requests.length, 3);

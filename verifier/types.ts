@@ -5,8 +5,8 @@
  *
  * @module
  */
-import type { Allowance } from "./budget.ts";
-import type { Recording } from "./decisions.ts";
+import type { Allowance } from "./budget/budget.ts";
+import type { Recording } from "./decisions/decisions.ts";
 
 /** How a score was read, best first. */
 export type Channel = "logprobs" | "continuation" | "explicit_tag";

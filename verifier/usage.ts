@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Bill } from "./budget.ts";
+import type { Bill } from "./budget/budget.ts";
 import type { AnswerUsage, Price } from "./judges/judge.ts";
 import type { Usage } from "./types.ts";
 

@@ -6,8 +6,8 @@
 import { ulid } from "./ulid.ts";
 import { type Cancellation, createCancellation } from "./cancellation.ts";
 import { coreVersion, promptVersion } from "./core.ts";
-import { requestOutline, subjectOutline } from "./decisions_outline.ts";
-import { createEnsembleScorer, resolveJudge } from "./ensemble.ts";
+import { requestOutline, subjectOutline } from "./decisions/outline.ts";
+import { createEnsembleScorer, resolveJudge } from "./ensemble/ensemble.ts";
 import type { Environment } from "./environment.ts";
 import { AssayError, type ErrorCode } from "./errors.ts";
 import type { Judge } from "./judges/judge.ts";

@@ -6,7 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { startApp, startEnvironment } from "../../runtime/start.ts";
 import { createMemoryStore } from "../../store/memory.ts";
 import { type Store, StoreError } from "../../store/store.ts";
-import { loadConfig } from "../../verifier/config.ts";
+import { loadConfig } from "../../verifier/config/config.ts";
 import { say, smart, startStubJudge, type StubJudge, unsupported } from "../stub_judge.ts";
 
 type What = "nothing" | "writing" | "everything";

@@ -9,8 +9,8 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
-import { boundCallTexts, boundCaptureText } from "../../verifier/decisions_bounds.ts";
-import { redact } from "../../verifier/redact.ts";
+import { boundCallTexts, boundCaptureText } from "../../verifier/decisions/bounds.ts";
+import { redact } from "../../verifier/redaction/redact.ts";
 
 // deno-lint-ignore no-explicit-any
 type Golden = any;

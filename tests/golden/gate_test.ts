@@ -9,7 +9,7 @@
  * @module
  */
 import { assertEquals } from "@std/assert";
-import { applyRule, type MeasuredCriterion } from "../../verifier/gate_rule.ts";
+import { applyRule, type MeasuredCriterion } from "../../verifier/gate/rule.ts";
 
 const FILE = new URL("../../../shared/golden/dsh_llm_verifier.json", import.meta.url);
 const text = await Deno.readTextFile(FILE).catch(() => null);

@@ -6,8 +6,8 @@
  * @module
  */
 import { assertAlmostEquals, assertEquals } from "@std/assert";
-import { loadConfig } from "../../verifier/config.ts";
-import { EFFORTS } from "../../verifier/config_schema.ts";
+import { loadConfig } from "../../verifier/config/config.ts";
+import { EFFORTS } from "../../verifier/config/schema.ts";
 import { thinkingSwitch, thinks } from "../../verifier/judges/chat_request.ts";
 import { readUsage } from "../../verifier/judges/chat_response.ts";
 import { readGeminiUsage } from "../../verifier/judges/gemini.ts";
@@ -15,7 +15,7 @@ import { sniffImageType } from "../../verifier/judges/images.ts";
 import { JudgeError } from "../../verifier/judges/judge.ts";
 import { createJudgeRegistry } from "../../verifier/judges/registry.ts";
 import { chat, context, fakeFetch, fakeTiming, json, request } from "../../verifier/judges/test_tools.ts";
-import { redact } from "../../verifier/redact.ts";
+import { redact } from "../../verifier/redaction/redact.ts";
 import { costUsd, UsageMeter } from "../../verifier/usage.ts";
 
 // deno-lint-ignore no-explicit-any

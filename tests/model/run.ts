@@ -10,7 +10,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createMemoryStore } from "../../store/memory.ts";
 import { compare } from "../../verifier/compare.ts";
-import { loadConfig } from "../../verifier/config.ts";
+import { loadConfig } from "../../verifier/config/config.ts";
 import { decodeLetter } from "../../verifier/core.ts";
 import { createEnvironment } from "../../verifier/environment.ts";
 import { AssayError } from "../../verifier/errors.ts";

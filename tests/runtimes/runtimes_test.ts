@@ -7,7 +7,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { createMemoryStore } from "../../store/memory.ts";
 import { startApp, startEnvironment } from "../../runtime/start.ts";
-import { loadConfig } from "../../verifier/config.ts";
+import { loadConfig } from "../../verifier/config/config.ts";
 import { answer, type Case, guardedCases, type Masked, openCases, type Send, settings } from "./requests.ts";
 import { type RunningServer, type Settings, startDeno, startWorkerd, wranglerRuns } from "./server.ts";
 

@@ -11,8 +11,8 @@ import { startWorker } from "../stores/wrangler_dev.ts";
 import { openDenoKvStore } from "../../store/deno_kv.ts";
 import type { Store } from "../../store/store.ts";
 import { parseRequest } from "../../verifier/requests.ts";
-import { readTracker, startTracker, updateTracker } from "../../verifier/tracker.ts";
-import { trackerStartSchema, trackerUpdateSchema } from "../../verifier/tracker_requests.ts";
+import { readTracker, startTracker, updateTracker } from "../../verifier/tracker/tracker.ts";
+import { trackerStartSchema, trackerUpdateSchema } from "../../verifier/tracker/requests.ts";
 import { answerWith, fakeEnvironment, fakeJudge } from "../verbs/fake_judge.ts";
 
 const UPDATES = 100;

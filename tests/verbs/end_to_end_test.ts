@@ -4,7 +4,7 @@
 import { assert, assertAlmostEquals, assertEquals, assertRejects } from "@std/assert";
 import { createMemoryStore } from "../../store/memory.ts";
 import { compare } from "../../verifier/compare.ts";
-import { loadConfig } from "../../verifier/config.ts";
+import { loadConfig } from "../../verifier/config/config.ts";
 import { createEnvironment, type Environment } from "../../verifier/environment.ts";
 import { AssayError } from "../../verifier/errors.ts";
 import { createJudgeRegistry } from "../../verifier/judges/registry.ts";

@@ -4,9 +4,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createApp } from "../../app.ts";
 import { createMemoryStore } from "../../store/memory.ts";
-import { loadConfig } from "../../verifier/config.ts";
+import { loadConfig } from "../../verifier/config/config.ts";
 import { createEnvironment } from "../../verifier/environment.ts";
-import { EMPTY_WORK_BASELINE } from "../../verifier/gate_rule.ts";
+import { EMPTY_WORK_BASELINE } from "../../verifier/gate/rule.ts";
 import { createJudgeRegistry } from "../../verifier/judges/registry.ts";
 import { freePort } from "../free_port.ts";
 import {

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { redact } from "../redact.ts";
+import { redact } from "../redaction/redact.ts";
 import { type AnswerUsage, JudgeError } from "./judge.ts";
 import { retryAfterMs, type Timing } from "./retry.ts";
 

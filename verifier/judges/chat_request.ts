@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Effort, Family } from "../config_schema.ts";
+import type { Effort, Family } from "../config/schema.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { JudgeRequest } from "./judge.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type Effort, FAMILIES, type Family } from "../config_schema.ts";
+import { type Effort, FAMILIES, type Family } from "../config/schema.ts";
 import {
   answerBody,
   type ChatSettings,

@@ -4,7 +4,7 @@
  * @module
  */
 import { AssayError } from "../errors.ts";
-import type { Effort } from "../config_schema.ts";
+import type { Effort } from "../config/schema.ts";
 import type { TokenLogprob } from "../types.ts";
 import { splitInlineReasoning } from "./answer_tokens.ts";
 import { AttemptError, exchange, readText, shown } from "./attempt.ts";

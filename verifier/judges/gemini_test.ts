@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { AssayError } from "../errors.ts";
 import { readGeminiRefusal, readGeminiUsage } from "./gemini.ts";
 import { type Judge, JudgeError } from "./judge.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { failure, say, startStubJudge } from "../../tests/stub_judge.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { AssayError } from "../errors.ts";
 import { isGenerator, resolveGenerator } from "./generator.ts";
 import { JudgeError, type JudgeRegistry } from "./judge.ts";

@@ -24,7 +24,7 @@ import {
   unsupported,
   withoutAlternatives,
 } from "../../tests/stub_judge.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { AssayError } from "../errors.ts";
 import { createCapabilityMemory } from "./capabilities.ts";
 import { type Judge, JudgeError, type JudgeRegistry } from "./judge.ts";

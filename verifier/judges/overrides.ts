@@ -10,7 +10,7 @@ import {
   MAXIMUM_OUTPUT_TOKENS,
   MAXIMUM_TEMPERATURE,
   type OpenAiCompatibleProfile,
-} from "../config_schema.ts";
+} from "../config/schema.ts";
 import { AssayError } from "../errors.ts";
 import type { JudgeChoice } from "../types.ts";
 

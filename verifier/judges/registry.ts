@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { type Config, familyOf, type JudgeProfile, type ReadEnvironment } from "../config.ts";
+import { type Config, familyOf, type JudgeProfile, type ReadEnvironment } from "../config/config.ts";
 import {
   FAMILIES,
   type Family,
   type GeminiProfile,
   type OpenAiCompatibleProfile,
   openAiCompatibleSchema,
-} from "../config_schema.ts";
+} from "../config/schema.ts";
 import { AssayError } from "../errors.ts";
 import { nearestName } from "../request_errors.ts";
 import type { JudgeChoice } from "../types.ts";

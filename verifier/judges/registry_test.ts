@@ -6,7 +6,7 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
-import { type Config, loadConfig } from "../config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
 import { AssayError } from "../errors.ts";
 import type { JudgeChoice } from "../types.ts";
 import { JudgeError, type JudgeRegistry } from "./judge.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import { AssayError } from "../errors.ts";
 import { type Judge, type JudgeAnswer, JudgeError, type JudgeRequest } from "./judge.ts";
 import { answerKey, type AnswerRecord, readRecording, recordAnswers } from "./recording.ts";
