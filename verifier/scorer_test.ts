@@ -239,7 +239,14 @@ Deno.test("identical calls of two requests in flight are bought once; with the c
 });
 
 Deno.test("a key that is refused for one request is no verdict on another that joined it", async () => {
-  const judge = fakeJudge({ answer: () => Promise.reject(new JudgeError("unauthorized", "401")) });
+  const asked = Promise.withResolvers<void>();
+  const reply = Promise.withResolvers<never>();
+  const judge = fakeJudge({
+    answer: () => {
+      asked.resolve();
+      return reply.promise;
+    },
+  });
   const good = fakeJudge();
   const environment = fakeEnvironment(judge);
   const scorerOf = (own: Judge) =>
@@ -251,7 +258,13 @@ Deno.test("a key that is refused for one request is no verdict on another that j
       cancellation: createCancellation(),
       warnings: new Warnings(),
     });
-  const [bad, fine] = await Promise.all([scorerOf(judge).score(JOB), scorerOf(good).score(JOB)]);
+  const first = scorerOf(judge).score(JOB);
+  await asked.promise;
+  const second = scorerOf(good).score(JOB);
+  // Time for the second to join; should it come later, it buys its own, which is what is asked for too.
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
+  reply.reject(new JudgeError("unauthorized", "401"));
+  const [bad, fine] = await Promise.all([first, second]);
   assertEquals(reasons(bad.scores), ["unauthorized", "unauthorized"]);
   assertEquals([reasons(fine.scores), fine.cached], [["logprobs", "logprobs"], false]);
 });
