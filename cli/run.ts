@@ -61,7 +61,7 @@ ${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join("\
   help       this text, or the help of a command: help select
 
 Try it (no key and no network needed):
-  deno task assay select examples/csv-summary
+  deno task assay select examples/merge-people
   deno task assay track examples/progress/roman.json
 
 Every command has --help. Exit status: 0 fine, 1 not accepted, 2 wrong usage or

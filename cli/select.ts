@@ -27,7 +27,7 @@ ranks them. The task is taken from the files. Rewards that the files carry are
 shown beside the scores; the judge never sees them.
 
 Examples:
-  deno task assay select examples/csv-summary
+  deno task assay select examples/merge-people
   deno task assay select runs/ --criteria coding --judge deepseek --dry-run
   deno task assay select a.json b.json c.json --mode round_robin --svg best.svg
 
