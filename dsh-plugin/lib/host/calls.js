@@ -118,9 +118,7 @@ export function toolCalls(events) {
         : undefined;
       if (dispatch === null || root === undefined) continue;
       // Sub-ids count within their root, which may be used again.
-      const key = `${root.seq}/${
-        typeof data.subCallId === "string" ? data.subCallId : `#${event.seq}`
-      }`;
+      const key = `${root.seq}/${typeof data.subCallId === "string" ? data.subCallId : `#${event.seq}`}`;
       let call = nested.get(key);
       if (call === undefined) {
         call = make(data.subCallId, data.name, data.arguments, event);
@@ -176,9 +174,7 @@ function readArguments(given) {
 function readResults(event, data) {
   const message = isFields(data.message) ? data.message : {};
   const source = isFields(message.source) ? message.source : {};
-  const blocks = blocksOf(message.content).filter(({ type }) =>
-    type === "tool-result"
-  );
+  const blocks = blocksOf(message.content).filter(({ type }) => type === "tool-result");
   return (blocks.length > 0 ? blocks : [message]).map((part) => {
     const id = part.toolCallId ?? source.callId;
     return {

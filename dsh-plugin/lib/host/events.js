@@ -68,9 +68,7 @@ export function dataOf(event) {
  * @throws {VerifierError} `invalid_request` when the host's session gives its events in no known way
  */
 export function liveEvents(session) {
-  const events = typeof session?.snapshotEvents === "function"
-    ? session.snapshotEvents()
-    : session?.events;
+  const events = typeof session?.snapshotEvents === "function" ? session.snapshotEvents() : session?.events;
   if (Array.isArray(events)) return events;
   throw new VerifierError(
     "invalid_request",
@@ -127,13 +125,9 @@ export function newestTurn(events) {
  * @returns {readonly HostEvent[]}
  */
 export function turnEvents(events, turn) {
-  const start = events.findLastIndex((event) =>
-    event.type === "turn/start" && dataOf(event).turn === turn
-  );
+  const start = events.findLastIndex((event) => event.type === "turn/start" && dataOf(event).turn === turn);
   if (start === -1) return [];
-  const end = events.findIndex((event, i) =>
-    i > start && event.type === "turn/end"
-  );
+  const end = events.findIndex((event, i) => i > start && event.type === "turn/end");
   return events.slice(start, end === -1 ? undefined : end + 1);
 }
 
@@ -196,8 +190,6 @@ export function blocksOf(content) {
  */
 export function textOf(content) {
   if (typeof content === "string") return content;
-  return blocksOf(content).filter(({ type, text }) =>
-    type === "text" && typeof text === "string"
-  )
+  return blocksOf(content).filter(({ type, text }) => type === "text" && typeof text === "string")
     .map(({ text }) => String(text)).join("\n");
 }

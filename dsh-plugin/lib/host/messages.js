@@ -55,7 +55,5 @@ function oneLine(text) {
   const line = text.replace(/\s+/g, " ").trim();
   if (line.length <= LONGEST_SUMMARY) return line.toWellFormed();
   // A cut between the halves of a character leaves one half, which goes as well.
-  return `${
-    line.slice(0, LONGEST_SUMMARY - 1).replace(/[\ud800-\udbff]$/, "")
-  }…`.toWellFormed();
+  return `${line.slice(0, LONGEST_SUMMARY - 1).replace(/[\ud800-\udbff]$/, "")}…`.toWellFormed();
 }

@@ -5,13 +5,7 @@
  *
  * @module
  */
-import {
-  assistantText,
-  blocksOf,
-  dataOf,
-  isUserMessage,
-  userText,
-} from "./events.js";
+import { assistantText, blocksOf, dataOf, isUserMessage, userText } from "./events.js";
 
 /** @typedef {import("./events.js").HostEvent} HostEvent */
 /** @typedef {import("./events.js").Fields} Fields */
@@ -78,9 +72,7 @@ export function earlierTalk(events, task, maxCharacters = 8000) {
   const kept = [];
   for (const line of said.toReversed()) {
     if (left <= 0) break;
-    const shown = line.length <= left
-      ? line
-      : `${line.slice(0, left).toWellFormed()}…`;
+    const shown = line.length <= left ? line : `${line.slice(0, left).toWellFormed()}…`;
     kept.unshift(shown);
     left -= line.length;
   }
@@ -94,9 +86,7 @@ export function earlierTalk(events, task, maxCharacters = 8000) {
  * @returns {Fields[]} References for `attachments.readImage`.
  */
 export function userImages(events) {
-  return events.filter(isUserMessage).flatMap((event) =>
-    imagesOf(dataOf(event).content)
-  );
+  return events.filter(isUserMessage).flatMap((event) => imagesOf(dataOf(event).content));
 }
 
 /**
@@ -115,17 +105,13 @@ function turnsOf(events) {
 
 /** The user's messages before the agent's first one. @param {readonly HostEvent[]} turn @returns {HostEvent[]} */
 function opening(turn) {
-  const answer = turn.findIndex(({ type }) =>
-    type === "assistant/message" || type === "tool/call"
-  );
+  const answer = turn.findIndex(({ type }) => type === "assistant/message" || type === "tool/call");
   return (answer === -1 ? turn : turn.slice(0, answer)).filter(isUserMessage);
 }
 
 /** @param {readonly HostEvent[]} messages @returns {Task | null} */
 function taskOf(messages) {
-  const text = messages.map((event) => userText(event).trim()).filter((said) =>
-    said !== ""
-  ).join("\n\n");
+  const text = messages.map((event) => userText(event).trim()).filter((said) => said !== "").join("\n\n");
   const [first] = messages;
   if (first === undefined || text === "") return null;
   return {

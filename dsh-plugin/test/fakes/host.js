@@ -155,9 +155,7 @@ export class FakeSession {
    * @param {{ isError?: boolean, more?: Partial<HostEvent> }} [options]
    */
   result(id, output, { isError = false, more = {} } = {}) {
-    const content = typeof output === "string"
-      ? [{ type: "text", text: output }]
-      : output;
+    const content = typeof output === "string" ? [{ type: "text", text: output }] : output;
     const source = { kind: "tool", callId: id };
     const message = this.header.version >= 4
       ? {
@@ -325,9 +323,7 @@ export function fakeContext({
     sessions: {
       flush: () => {
         seen.flushed++;
-        return flush instanceof Error
-          ? Promise.reject(flush)
-          : Promise.resolve(flush);
+        return flush instanceof Error ? Promise.reject(flush) : Promise.resolve(flush);
       },
       get: find,
     },

@@ -120,9 +120,7 @@ test("an id that a later program uses again keeps the two programs' calls apart"
     arguments: {},
   });
   assert.deepEqual(
-    toolCalls(session.log).map(({ nested }) =>
-      nested.map(({ name, occurrence }) => [name, occurrence])
-    ),
+    toolCalls(session.log).map(({ nested }) => nested.map(({ name, occurrence }) => [name, occurrence])),
     [
       [["a", 0]],
       [["b", 1]],

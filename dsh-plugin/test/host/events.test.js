@@ -11,11 +11,7 @@ import {
   turnEvents,
   userText,
 } from "../../lib/host/events.js";
-import {
-  isOwnMessage,
-  PLUGIN,
-  pluginMessage,
-} from "../../lib/host/messages.js";
+import { isOwnMessage, PLUGIN, pluginMessage } from "../../lib/host/messages.js";
 import { VerifierError } from "../../lib/server/errors.js";
 import { FakeAgent, FakeSession } from "../fakes/host.js";
 
@@ -28,8 +24,7 @@ test("the live log is read from hosts with events and from those with snapshotEv
   }
   assert.throws(
     () => liveEvents(/** @type {any} */ ({ id: "x", header: {} })),
-    (error) =>
-      error instanceof VerifierError && error.code === "invalid_request",
+    (error) => error instanceof VerifierError && error.code === "invalid_request",
   );
 });
 

@@ -2,12 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pluginMessage } from "../../lib/host/messages.js";
-import {
-  currentTask,
-  earlierTalk,
-  firstTask,
-  userImages,
-} from "../../lib/host/task.js";
+import { currentTask, earlierTalk, firstTask, userImages } from "../../lib/host/task.js";
 import { FakeAgent, FakeSession } from "../fakes/host.js";
 
 test("the task is what opened the newest turn, however the agent was steered since", () => {
@@ -21,9 +16,7 @@ test("the task is what opened the newest turn, however the agent was steered sin
     session.startTurn();
     const { seq } = session.user("Now the tests.");
     session.user("context", {
-      source: version >= 4
-        ? { kind: "runtime-context" }
-        : { kind: "plugin", plugin: "x" },
+      source: version >= 4 ? { kind: "runtime-context" } : { kind: "plugin", plugin: "x" },
     });
     session.tool("a", "bash", { command: "ls" }, "files");
     session.user("And keep it short.");
