@@ -18,6 +18,7 @@ import { withIdempotency } from "./routes/idempotency.ts";
 import { Meter } from "./routes/meter.ts";
 import type { AppContext, AppTypes, Operation, Services, Verbs } from "./routes/operation.ts";
 import { HttpError, problemResponse, toAssayError } from "./routes/problem.ts";
+import { reviewOperations } from "./routes/reviews.ts";
 import { sessionOperation } from "./routes/session.ts";
 import { selectOperation } from "./routes/select.ts";
 import { statisticsOperation } from "./routes/statistics.ts";
@@ -83,6 +84,7 @@ export function createApp(options: AppOptions): Hono<AppTypes> {
     bestOfNOperation(services),
     sessionOperation(services),
     ...trackerOperations(services),
+    ...reviewOperations(services),
     ...decisionOperations(services),
     statisticsOperation(services),
     ...criteriaOperations(services),

@@ -20,12 +20,14 @@ import { PROBLEM_TITLES } from "./problem.ts";
 import * as schemas from "./schemas.ts";
 import { probeRequest } from "./status.ts";
 import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker/requests.ts";
+import { reviewReserveSchema, reviewSettleSchema } from "../verifier/reviews/requests.ts";
 import { gateRequestSchema } from "../verifier/gate/requests.ts";
 import { sessionRequestSchema } from "../verifier/session/requests.ts";
 import * as sessions from "./session_schemas.ts";
 import { bestOfNRequestSchema } from "../verifier/best_of_n/requests.ts";
 import * as drafts from "./best_of_n_schemas.ts";
 import * as gates from "./gate_schemas.ts";
+import * as reviews from "./review_schemas.ts";
 import * as trackers from "./tracker_schemas.ts";
 import * as decisions from "./decision_schemas.ts";
 
@@ -46,6 +48,8 @@ const REQUESTS = {
   SessionRequest: sessionRequestSchema,
   TrackerStartRequest: trackerStartSchema,
   TrackerUpdateRequest: trackerUpdateSchema,
+  ReviewReserveRequest: reviewReserveSchema,
+  ReviewSettleRequest: reviewSettleSchema,
   CriteriaParseRequest: criteriaParseRequest,
   ProbeRequest: probeRequest,
 } satisfies Record<string, z.ZodType>;
@@ -73,6 +77,10 @@ const ANSWERS = {
   TrackerUpdated: trackers.trackerUpdated,
   TrackerUpdateAnswer: trackers.trackerUpdateAnswer,
   TrackerResult: trackers.trackerResult,
+  Review: reviews.review,
+  ReviewGranted: reviews.reviewGranted,
+  ReviewRefused: reviews.reviewRefused,
+  ReviewList: reviews.reviewList,
   AppendedEvent: schemas.progressEvents.appended,
   CallEvent: schemas.progressEvents.call,
   PairEvent: schemas.progressEvents.pair,
@@ -155,6 +163,10 @@ export function openApiDocument(operations: readonly Operation[], version: strin
     tags: [
       { name: "Verbs", description: "What Assay is for." },
       { name: "Trackers", description: "Runs that are followed step by step." },
+      {
+        name: "Reviews",
+        description: "What automatic reviews of a session may buy, and what became of them.",
+      },
       { name: "Decisions", description: "What was judged, why, and what it cost." },
       { name: "Criteria", description: "What the work is graded on." },
       { name: "Server", description: "State and health." },

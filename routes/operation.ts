@@ -92,7 +92,7 @@ export interface Operation {
   /** In OpenAPI's form: `/v1/criteria/{name}`. */
   readonly path: string;
   readonly id: string;
-  readonly tag: "Verbs" | "Trackers" | "Decisions" | "Criteria" | "Server" | "Documents";
+  readonly tag: "Verbs" | "Trackers" | "Reviews" | "Decisions" | "Criteria" | "Server" | "Documents";
   readonly summary: string;
   readonly description: string;
   /** `token`: a bearer token where any is configured. `document`: readable without one. `health`: open to everyone. */
