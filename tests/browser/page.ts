@@ -125,7 +125,8 @@ async function attach(socket: WebSocket, url: string): Promise<Omit<Page, keyof 
   const complaints: string[] = [];
   const waiting = new Map<number, { resolve: (value: Answer) => void; reject: (error: Error) => void }>();
   let last = 0;
-  let session: string | undefined;
+  /** Joined to every message once a page is attached. */
+  const to: { sessionId?: string } = {};
   socket.addEventListener("close", () => {
     for (const { reject } of waiting.values()) reject(new Error("the browser went away"));
   });
@@ -147,15 +148,12 @@ async function attach(socket: WebSocket, url: string): Promise<Omit<Page, keyof 
   const send = (method: string, params: unknown = {}): Promise<Answer> =>
     new Promise((resolve, reject) => {
       waiting.set(++last, { resolve, reject });
-      const target = session === undefined ? {} : { sessionId: session };
-      socket.send(JSON.stringify({ id: last, method, params, ...target }));
+      socket.send(JSON.stringify({ id: last, method, params, ...to }));
     });
   const { targetInfos } = await send("Target.getTargets");
   const target = targetInfos.find((info: { type: string }) => info.type === "page");
-  ({ sessionId: session } = await send("Target.attachToTarget", {
-    targetId: target.targetId,
-    flatten: true,
-  }));
+  const attached = await send("Target.attachToTarget", { targetId: target.targetId, flatten: true });
+  to.sessionId = attached.sessionId;
   await send("Page.enable");
   await send("Runtime.enable");
   await send("Page.navigate", { url });
