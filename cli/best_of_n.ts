@@ -1,7 +1,6 @@
 /** `assay best-of-n`: several drafts, and the best of them. @module */
 import type { BestOfNResult } from "../verifier/best_of_n/requests.ts";
-import { type Command, isPlan, printJson, printLines, printOf, printPlan, runVerb } from "./command.ts";
-import { EXIT } from "./failure.ts";
+import { answerVerb, type Command } from "./command.ts";
 import { textOrFile } from "./inputs.ts";
 import { UsageError } from "./io.ts";
 import { optionHelp, type OptionName, PLACE_OPTIONS, PRINT_OPTIONS, VERB_OPTIONS } from "./options.ts";
@@ -73,22 +72,15 @@ ${optionHelp(OPTIONS)}
       ...(images.length > 0 ? { images } : {}),
       ...await sharedFields(args),
     };
-    const result = await runVerb(
-      args,
-      io,
-      open,
-      {
-        "/prompt": "the prompt",
-        "/generator/maxTokens": "--draft-tokens",
-        "/generator": "--generator",
-        "/n": "--n",
-      },
-      (backend, options) => backend.bestOfN(request, options),
-    );
-    if (isPlan(result)) printPlan(io, args, result);
-    else if (args.flag("json")) printJson(io, result);
-    else printLines(io, bestOfNLines(result, prompt, printOf(args, io)));
-    return EXIT.fine;
+    const files = {
+      "/prompt": "the prompt",
+      "/generator/maxTokens": "--draft-tokens",
+      "/generator": "--generator",
+      "/n": "--n",
+    };
+    return await answerVerb(args, io, open, files, (backend, options) => backend.bestOfN(request, options), {
+      lines: (result, print) => bestOfNLines(result, prompt, print),
+    });
   },
 };
 

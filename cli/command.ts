@@ -5,13 +5,13 @@
  */
 import type { CallOptions, PlanResult } from "../verifier/types.ts";
 import type { Backend } from "./backend.ts";
-import { describeFailure } from "./failure.ts";
+import { describeFailure, EXIT } from "./failure.ts";
 import { type Io } from "./io.ts";
 import { type Arguments, type OptionName } from "./options.ts";
 import { makeProgress } from "./progress.ts";
 import { planLines, type Print } from "./report.ts";
 import { makeStyle } from "./style.ts";
-import { checkSvg } from "./svg.ts";
+import { checkSvg, writeSvg } from "./svg.ts";
 
 /** Opens the backend that the arguments name. */
 export type OpenBackend = (args: Arguments, io: Io) => Promise<Backend>;
@@ -80,6 +80,41 @@ export async function runVerb<Result>(
     progress.end();
     await backend.close();
   }
+}
+
+/** How a verb's result is shown. */
+export interface Shown<Result> {
+  /** The result for people. */
+  readonly lines: (result: Result, print: Print) => readonly string[];
+  /** The picture of `--svg`; `null` when this result has none. */
+  readonly svg?: (result: Result) => string | null;
+  /** Exit status, default 0. */
+  readonly status?: (result: Result) => number;
+}
+
+/**
+ * Runs one verb and prints what it answers: the plan of a dry run, or the result as JSON or for people.
+ * @returns the exit status
+ */
+export async function answerVerb<Result extends object>(
+  args: Arguments,
+  io: Io,
+  open: OpenBackend,
+  files: Readonly<Record<string, string>>,
+  verb: (backend: Backend, options: CallOptions) => Promise<Result | PlanResult>,
+  shown: Shown<Result>,
+): Promise<number> {
+  const result = await runVerb(args, io, open, files, verb);
+  if (isPlan(result)) {
+    printPlan(io, args, result);
+    return EXIT.fine;
+  }
+  if (args.flag("json")) printJson(io, result);
+  else printLines(io, shown.lines(result, printOf(args, io)));
+  // Last: what was paid for must not be lost with a picture that can't be written.
+  const picture = shown.svg?.(result) ?? null;
+  if (picture !== null) await writeSvg(args.text("svg"), () => picture);
+  return shown.status?.(result) ?? EXIT.fine;
 }
 
 /** Whether a verb answered with a plan (of a dry run). */

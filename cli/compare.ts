@@ -1,12 +1,11 @@
 /** `assay compare`: which of two trajectories is better. @module */
 import type { CompareResult } from "../verifier/types.ts";
-import { type Command, isPlan, printJson, printLines, printOf, printPlan, runVerb } from "./command.ts";
-import { EXIT } from "./failure.ts";
-import { agreeOnTask, type Input, readInputs, textOrFile } from "./inputs.ts";
+import { answerVerb, type Command } from "./command.ts";
+import { type Input } from "./inputs.ts";
 import { UsageError } from "./io.ts";
 import { optionHelp, PLACE_OPTIONS, PRINT_OPTIONS, VERB_OPTIONS } from "./options.ts";
 import { footLines, headLines, type Print, unscoredOf, unscoredText } from "./report.ts";
-import { readImages, sharedFields } from "./request.ts";
+import { readRuns } from "./request.ts";
 import { number, signed, table } from "./table.ts";
 import { escapeText, fit, wrap } from "./text.ts";
 import { judgesLines } from "./verdict.ts";
@@ -34,41 +33,20 @@ ${optionHelp(OPTIONS)}
 `,
   run: async (args, io, open) => {
     if (args.positionals.length === 0) throw new UsageError("compare needs two trajectories: compare A B");
-    const { inputs, notes } = await readInputs(args.positionals, io);
-    const [a, b] = inputs;
-    if (a === undefined || b === undefined || inputs.length !== 2) {
+    const { inputs, task, notes, fields } = await readRuns(args, io, ({ length }) => {
+      if (length === 2) return;
       throw new UsageError(
-        `compare needs exactly two trajectories, and got ${inputs.length}` +
-          (inputs.length > 2 ? "; select picks the best of more" : ""),
+        `compare needs exactly two trajectories, and got ${length}` +
+          (length > 2 ? "; select picks the best of more" : ""),
       );
-    }
-    const task = agreeOnTask(inputs, await textOrFile(args.text("task"), "task"));
-    const images = [...task.images, ...await readImages(args.texts("images"))];
-    const request = {
-      task: task.task,
-      a: a.trajectory,
-      b: b.trajectory,
-      ...(images.length > 0 ? { images } : {}),
-      ...await sharedFields(args),
-    };
+    });
+    const [a, b] = inputs as [Input, Input];
+    const request = { ...fields, a: a.trajectory, b: b.trajectory };
     const files = { "/a": escapeText(a.file), "/b": escapeText(b.file) };
-    const result = await runVerb(
-      args,
-      io,
-      open,
-      files,
-      (backend, options) => backend.compare(request, options),
-    );
-    if (isPlan(result)) printPlan(io, args, result);
-    else if (args.flag("json")) printJson(io, result);
-    else {printLines(
-        io,
-        compareLines(result, task.task, a, b, [...notes, ...task.notes], {
-          ...printOf(args, io),
-          names: { "/a": a.id, "/b": b.id },
-        }),
-      );}
-    return EXIT.fine;
+    const names = { "/a": a.id, "/b": b.id };
+    return await answerVerb(args, io, open, files, (backend, options) => backend.compare(request, options), {
+      lines: (result, print) => compareLines(result, task, a, b, notes, { ...print, names }),
+    });
   },
 };
 

@@ -1,12 +1,12 @@
 /** `assay gate`: is finished work accepted? @module */
 import type { GateResult } from "../verifier/gate/requests.ts";
-import { type Command, isPlan, printJson, printLines, printOf, printPlan, runVerb } from "./command.ts";
+import { answerVerb, type Command } from "./command.ts";
 import { EXIT } from "./failure.ts";
-import { agreeOnTask, type Input, readInputs, textOrFile } from "./inputs.ts";
+import { type Input } from "./inputs.ts";
 import { UsageError } from "./io.ts";
 import { optionHelp, type OptionName, PLACE_OPTIONS, PRINT_OPTIONS, VERB_OPTIONS } from "./options.ts";
 import { footLines, headLines, type Print } from "./report.ts";
-import { readImages, sharedFields } from "./request.ts";
+import { readRun } from "./request.ts";
 import { plural } from "./table.ts";
 import { escapeLines, escapeText, fit, wrap } from "./text.ts";
 import { judgesLines, verdictLines } from "./verdict.ts";
@@ -37,43 +37,26 @@ Options:
 ${optionHelp(OPTIONS)}
 `,
   run: async (args, io, open) => {
-    if (args.positionals.length === 0) throw new UsageError("gate needs a trajectory: gate FILE");
-    const { inputs, notes } = await readInputs(args.positionals, io);
-    const [input] = inputs;
-    if (input === undefined || inputs.length !== 1) {
-      throw new UsageError(`gate takes one trajectory, and got ${inputs.length}`);
-    }
-    const task = agreeOnTask(inputs, await textOrFile(args.text("task"), "task"));
-    const images = [...task.images, ...await readImages(args.texts("images"))];
+    const { input, task, notes, fields } = await readRun("gate", args, io);
     const threshold = args.number("threshold");
     const floors = readFloors(args.texts("floor"));
     const request = {
-      task: task.task,
+      ...fields,
       trajectory: input.trajectory,
-      ...(images.length > 0 ? { images } : {}),
       ...(threshold === undefined ? {} : { threshold }),
       ...(floors === null ? {} : { floors }),
-      ...await sharedFields(args),
     };
-    const result = await runVerb(
-      args,
-      io,
-      open,
-      { "/trajectory": escapeText(input.file) },
-      (backend, options) => backend.gate(request, options),
-    );
-    // The gate answers an abort with a note; who pressed Ctrl-C gets what Ctrl-C does.
-    if (io.signal.aborted) throw io.signal.reason;
-    if (isPlan(result)) {
-      printPlan(io, args, result);
-      return EXIT.fine;
-    }
-    if (args.flag("json")) printJson(io, result);
-    else {
-      const print = { ...printOf(args, io), names: { "/trajectory": input.id } };
-      printLines(io, gateLines(result, task.task, input, [...notes, ...task.notes], print));
-    }
-    return result.decision === "steer" ? EXIT.negative : EXIT.fine;
+    const files = { "/trajectory": escapeText(input.file) };
+    const names = { "/trajectory": input.id };
+    return await answerVerb(args, io, open, files, async (backend, options) => {
+      const result = await backend.gate(request, options);
+      // The gate answers an abort with a note; who pressed Ctrl-C gets what Ctrl-C does.
+      if (io.signal.aborted) throw io.signal.reason;
+      return result;
+    }, {
+      lines: (result, print) => gateLines(result, task, input, notes, { ...print, names }),
+      status: ({ decision }) => decision === "steer" ? EXIT.negative : EXIT.fine,
+    });
   },
 };
 

@@ -5,10 +5,57 @@
  * @module
  */
 import { BUILT_IN_RUBRICS } from "../verifier/rubrics.ts";
-import { readFile, readTextFile, textOrFile } from "./inputs.ts";
-import { UsageError } from "./io.ts";
+import { agreeOnTask, type Input, readFile, readInputs, readTextFile, textOrFile } from "./inputs.ts";
+import { type Io, UsageError } from "./io.ts";
 import { type Arguments, readDuration } from "./options.ts";
 import { escapeText } from "./text.ts";
+
+/** The trajectories of one task that a command names, and what its request says besides them. */
+export interface Runs {
+  readonly inputs: readonly Input[];
+  readonly task: string;
+  /** What should be said about how they were read. */
+  readonly notes: readonly string[];
+  /** Task, images and the shared fields that were given. */
+  readonly fields: Record<string, unknown> & { readonly task: string };
+}
+
+/**
+ * Reads the trajectories, their task and everything else that verbs on trajectories share.
+ * @param check refuses a number of trajectories that the command can't take
+ * @throws {UsageError} as the check, `readInputs` and `agreeOnTask` do
+ */
+export async function readRuns(
+  args: Arguments,
+  io: Io,
+  check: (inputs: readonly Input[]) => void = () => {},
+): Promise<Runs> {
+  const { inputs, notes } = await readInputs(args.positionals, io);
+  check(inputs);
+  const task = agreeOnTask(inputs, await textOrFile(args.text("task"), "task"));
+  const images = [...task.images, ...await readImages(args.texts("images"))];
+  return {
+    inputs,
+    task: task.task,
+    notes: [...notes, ...task.notes],
+    fields: { task: task.task, ...(images.length > 0 ? { images } : {}), ...await sharedFields(args) },
+  };
+}
+
+/** The same of a command that takes exactly one trajectory. */
+export async function readRun(
+  command: string,
+  args: Arguments,
+  io: Io,
+): Promise<Omit<Runs, "inputs"> & { readonly input: Input }> {
+  if (args.positionals.length === 0) {
+    throw new UsageError(`${command} needs a trajectory: ${command} FILE`);
+  }
+  const runs = await readRuns(args, io, ({ length }) => {
+    if (length !== 1) throw new UsageError(`${command} takes one trajectory, and got ${length}`);
+  });
+  return { ...runs, input: runs.inputs[0]! };
+}
 
 /** The shared fields that were given; absent ones are left to the schema's defaults. */
 export async function sharedFields(args: Arguments): Promise<Record<string, unknown>> {

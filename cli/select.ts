@@ -1,13 +1,12 @@
 /** `assay select`: the best of several trajectories. @module */
 import type { RankingEntry, SelectResult } from "../verifier/types.ts";
-import { type Command, isPlan, printJson, printLines, printOf, printPlan, runVerb } from "./command.ts";
-import { EXIT } from "./failure.ts";
-import { agreeOnTask, type Input, readInputs, textOrFile } from "./inputs.ts";
+import { answerVerb, type Command } from "./command.ts";
+import { type Input } from "./inputs.ts";
 import { UsageError } from "./io.ts";
 import { optionHelp, type OptionName, PLACE_OPTIONS, PRINT_OPTIONS, VERB_OPTIONS } from "./options.ts";
 import { footLines, headLines, type Print, unscoredText } from "./report.ts";
-import { readImages, sharedFields } from "./request.ts";
-import { barsSvg, writeSvg } from "./svg.ts";
+import { readRuns } from "./request.ts";
+import { barsSvg } from "./svg.ts";
 import { number, plural, signed, table } from "./table.ts";
 import { escapeText, fit, wrap } from "./text.ts";
 import { judgesLines } from "./verdict.ts";
@@ -36,41 +35,20 @@ ${optionHelp(OPTIONS)}
 `,
   run: async (args, io, open) => {
     if (args.positionals.length === 0) throw new UsageError("select needs a folder or files: select FOLDER");
-    const { inputs, notes } = await readInputs(args.positionals, io);
-    const task = agreeOnTask(inputs, await textOrFile(args.text("task"), "task"));
-    const images = [...task.images, ...await readImages(args.texts("images"))];
+    const { inputs, task, notes, fields } = await readRuns(args, io);
     const request = {
-      task: task.task,
+      ...fields,
       candidates: inputs.map(({ trajectory }) => trajectory),
-      ...(images.length > 0 ? { images } : {}),
       ...given("mode", args.text("mode")),
       ...given("pivots", args.number("pivots")),
       ...given("prior", args.text("prior")),
-      ...await sharedFields(args),
     };
     const files = Object.fromEntries(inputs.map(({ file }, i) => [`/candidates/${i}`, escapeText(file)]));
-    const result = await runVerb(
-      args,
-      io,
-      open,
-      files,
-      (backend, options) => backend.select(request, options),
-    );
-    if (isPlan(result)) {
-      printPlan(io, args, result);
-      return EXIT.fine;
-    }
-    if (args.flag("json")) printJson(io, result);
-    else {printLines(
-        io,
-        selectLines(result, task.task, inputs, [...notes, ...task.notes], {
-          ...printOf(args, io),
-          names: Object.fromEntries(inputs.map(({ id }, i) => [`/candidates/${i}`, id])),
-        }),
-      );}
-    // Last: what was paid for must not be lost with a picture that can't be written.
-    await writeSvg(args.text("svg"), () => selectSvg(result, inputs));
-    return EXIT.fine;
+    const names = Object.fromEntries(inputs.map(({ id }, i) => [`/candidates/${i}`, id]));
+    return await answerVerb(args, io, open, files, (backend, options) => backend.select(request, options), {
+      lines: (result, print) => selectLines(result, task, inputs, notes, { ...print, names }),
+      svg: (result) => selectSvg(result, inputs),
+    });
   },
 };
 

@@ -3,14 +3,14 @@ import { decodeText } from "../transcripts/bytes.ts";
 import { isSessionLog } from "../transcripts/dsh_session.ts";
 import { readTranscript } from "../transcripts/transcript.ts";
 import type { SessionResult } from "../verifier/session/requests.ts";
-import { type Command, isPlan, printJson, printLines, printOf, printPlan, runVerb } from "./command.ts";
+import { answerVerb, type Command } from "./command.ts";
 import { EXIT } from "./failure.ts";
 import { MAXIMUM_FILE_BYTES, readFile, textOrFile } from "./inputs.ts";
 import { type Io, UsageError } from "./io.ts";
 import { optionHelp, type OptionName, PLACE_OPTIONS, PRINT_OPTIONS, VERB_OPTIONS } from "./options.ts";
 import { footLines, headLines, type Print } from "./report.ts";
 import { readImages, sharedFields } from "./request.ts";
-import { curveSvg, writeSvg } from "./svg.ts";
+import { curveSvg } from "./svg.ts";
 import { number, plural, signed, table } from "./table.ts";
 import { escapeLines, escapeText, fit, oneLine, wrap } from "./text.ts";
 import { curveLines, readCheckpoints } from "./track.ts";
@@ -79,24 +79,18 @@ ${optionHelp(OPTIONS)}
       ...await sharedFields(args),
     };
     const shown = escapeText(name);
-    const result = await runVerb(
-      args,
-      io,
-      open,
-      { "/log": shown, "/messages": shown, "/steps": shown, "/redact": "--redact", "/range": "--range" },
-      (backend, options) => backend.session(request, options),
-    );
-    if (isPlan(result)) {
-      printPlan(io, args, result);
-      return EXIT.fine;
-    }
-    const { progress } = result;
-    if (progress !== null) {
-      await writeSvg(args.text("svg"), () => curveSvg(`Progress of ${name}`, progress.curve));
-    }
-    if (args.flag("json")) printJson(io, result);
-    else printLines(io, sessionLines(result, notes, printOf(args, io)));
-    return result.acceptance?.decision === "steer" ? EXIT.negative : EXIT.fine;
+    const files = {
+      "/log": shown,
+      "/messages": shown,
+      "/steps": shown,
+      "/redact": "--redact",
+      "/range": "--range",
+    };
+    return await answerVerb(args, io, open, files, (backend, options) => backend.session(request, options), {
+      lines: (result, print) => sessionLines(result, notes, print),
+      svg: ({ progress }) => progress === null ? null : curveSvg(`Progress of ${name}`, progress.curve),
+      status: ({ acceptance }) => acceptance?.decision === "steer" ? EXIT.negative : EXIT.fine,
+    });
   },
 };
 

@@ -1,13 +1,12 @@
 /** `assay track`: how a run progressed. @module */
 import type { TrackResult } from "../verifier/types.ts";
-import { type Command, isPlan, printJson, printLines, printOf, printPlan, runVerb } from "./command.ts";
-import { EXIT } from "./failure.ts";
-import { agreeOnTask, type Input, readInputs, textOrFile } from "./inputs.ts";
+import { answerVerb, type Command } from "./command.ts";
+import { type Input } from "./inputs.ts";
 import { UsageError } from "./io.ts";
 import { optionHelp, type OptionName, PLACE_OPTIONS, PRINT_OPTIONS, VERB_OPTIONS } from "./options.ts";
 import { footLines, headLines, type Print, unscoredText } from "./report.ts";
-import { readImages, sharedFields } from "./request.ts";
-import { curveSvg, writeSvg } from "./svg.ts";
+import { readRun } from "./request.ts";
+import { curveSvg } from "./svg.ts";
 import { number, table } from "./table.ts";
 import { escapeText, fit, wrap } from "./text.ts";
 import { judgesLines } from "./verdict.ts";
@@ -35,46 +34,20 @@ Options:
 ${optionHelp(OPTIONS)}
 `,
   run: async (args, io, open) => {
-    if (args.positionals.length === 0) throw new UsageError("track needs a trajectory: track FILE");
-    const { inputs, notes } = await readInputs(args.positionals, io);
-    const [input] = inputs;
-    if (input === undefined || inputs.length !== 1) {
-      throw new UsageError(`track takes one trajectory, and got ${inputs.length}`);
-    }
-    const task = agreeOnTask(inputs, await textOrFile(args.text("task"), "task"));
-    const images = [...task.images, ...await readImages(args.texts("images"))];
+    const { input, task, notes, fields } = await readRun("track", args, io);
     const checkpoints = args.text("checkpoints");
     const request = {
-      task: task.task,
+      ...fields,
       trajectory: input.trajectory,
-      ...(images.length > 0 ? { images } : {}),
       ...(args.flag("causal") ? { causal: true } : {}),
       ...(checkpoints === undefined ? {} : { checkpoints: readCheckpoints(checkpoints) }),
-      ...await sharedFields(args),
     };
     const files = { "/trajectory": escapeText(input.file) };
-    const result = await runVerb(
-      args,
-      io,
-      open,
-      files,
-      (backend, options) => backend.track(request, options),
-    );
-    if (isPlan(result)) {
-      printPlan(io, args, result);
-      return EXIT.fine;
-    }
-    if (args.flag("json")) printJson(io, result);
-    else {printLines(
-        io,
-        trackLines(result, task.task, input, [...notes, ...task.notes], {
-          ...printOf(args, io),
-          names: { "/trajectory": input.id },
-        }),
-      );}
-    // Last: what was paid for must not be lost with a picture that can't be written.
-    await writeSvg(args.text("svg"), () => curveSvg(`Progress of ${input.id}`, result.curve));
-    return EXIT.fine;
+    const names = { "/trajectory": input.id };
+    return await answerVerb(args, io, open, files, (backend, options) => backend.track(request, options), {
+      lines: (result, print) => trackLines(result, task, input, notes, { ...print, names }),
+      svg: ({ curve }) => curveSvg(`Progress of ${input.id}`, curve),
+    });
   },
 };
 
