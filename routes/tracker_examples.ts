@@ -55,7 +55,8 @@ const events = [
 
 /** One example of each answer. */
 export const TRACKER_EXAMPLES = {
-  started: { id: update.id, length: 0, warnings: [] },
+  started: { id: update.id, created: true, length: 0, warnings: [] },
+  again: { id: "ses-42-main", created: false, length: 1, warnings: [] },
   update,
   result,
   events,

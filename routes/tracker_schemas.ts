@@ -7,6 +7,7 @@ import * as z from "zod";
 import type {
   TrackerEvent,
   TrackerResult,
+  TrackerStarted,
   TrackerStep,
   TrackerUpdateResult,
 } from "../verifier/tracker/requests.ts";
@@ -15,7 +16,7 @@ import { criterion, planResult, trackResult, unscoredReason, usage } from "./sch
 const unit = z.number().min(0).max(1);
 const count = z.int().min(0);
 const { advice, judge, channels } = trackResult.shape;
-const id = z.string().describe("`trk_…`");
+const id = z.string().describe("`trk_…`, or as the caller chose it.");
 const time = z.string().describe("ISO 8601, UTC.");
 
 /** One step of a tracker. */
@@ -38,9 +39,10 @@ export const trackerStep = z.strictObject({
 /** Answer of `POST /v1/trackers`. */
 export const trackerStarted = z.strictObject({
   id,
-  length: z.literal(0),
+  created: z.boolean().describe("False when the same request had made it before."),
+  length: count.describe("Steps that it has."),
   warnings: z.array(z.string()),
-}).describe("A new tracker.");
+}).describe("A tracker that steps can be appended to.");
 
 /** Answer of `POST /v1/trackers/{id}/steps`. */
 export const trackerUpdated = z.strictObject({
@@ -88,6 +90,7 @@ type AllTrue<T extends readonly true[]> = T;
 /** Compiles only while the schemas and the verifier's types agree in both directions. @ignore */
 export type TrackerSchemasMatchTypes = AllTrue<[
   Same<z.output<typeof trackerStep>, TrackerStep>,
+  Same<z.output<typeof trackerStarted>, TrackerStarted>,
   Same<z.output<typeof trackerUpdated>, TrackerUpdateResult>,
   Same<z.output<typeof trackerResult>, TrackerResult>,
   Same<TrackerEvent["type"], "start" | "step" | "score">,

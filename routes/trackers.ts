@@ -55,7 +55,7 @@ export function trackerOperations(services: Services): readonly Operation[] {
       summary: "Start following a run",
       description:
         "Task, criteria and judge are fixed from here on. Nothing is judged yet. Steps are stored as they come, and " +
-        "survive restarts.",
+        "survive restarts. With an `id` of the caller's own it can be sent again: one tracker is made.",
       body: {
         schema: "TrackerStartRequest",
         examples: {
@@ -63,21 +63,29 @@ export function trackerOperations(services: Services): readonly Operation[] {
             summary: "A tracker",
             value: { task: "Make the failing test pass.", criteria: "coding" },
           },
+          id: {
+            summary: "With an id of one's own",
+            value: { id: "ses-42-main", task: "Make the failing test pass.", criteria: "coding" },
+          },
         },
       },
       answers: [{
         status: 201,
         description: "The tracker was made.",
         content: { "application/json": { schema: "TrackerStarted", example: TRACKER_EXAMPLES.started } },
+      }, {
+        status: 200,
+        description: "The same request had made it before.",
+        content: { "application/json": { schema: "TrackerStarted", example: TRACKER_EXAMPLES.again } },
       }],
-      problems: ["store_unavailable"],
+      problems: ["idempotency_conflict", "store_unavailable"],
       handle: async (context) => {
         const request = parseRequest(
           trackerStartSchema,
           await readJson(context.req.raw, services.bodyLimitBytes),
         );
-        const started = await startTracker(environment, request);
-        const response = jsonResponse(started, 201);
+        const started = await startTracker(environment, request, context.var.caller);
+        const response = jsonResponse(started, started.created ? 201 : 200);
         response.headers.set("location", `/v1/trackers/${started.id}`);
         return response;
       },

@@ -146,3 +146,27 @@ Deno.test("the trackers' examples fit their schemas", () => {
   trackerResult.parse(TRACKER_EXAMPLES.result);
   assert(events(TRACKER_EXAMPLES.events + "\n").length > 0);
 });
+
+Deno.test("a tracker with the caller's own id: made once, found again, and a conflict for another request", async () => {
+  const { ask } = app();
+  const body = { id: "ses-42-main", task: "t", repeats: 1 };
+  const first = await ask("/v1/trackers", post(body));
+  const made = trackerStarted.parse(await first.json());
+  assertEquals([first.status, made.created, first.headers.get("location")], [
+    201,
+    true,
+    "/v1/trackers/ses-42-main",
+  ]);
+  assertEquals((await ask("/v1/trackers/ses-42-main/steps", post({ step: "a" }))).status, 200);
+  const again = await ask("/v1/trackers", post(body));
+  const found = trackerStarted.parse(await again.json());
+  assertEquals([again.status, found.created, found.length], [200, false, 1]);
+  const other = await ask("/v1/trackers", post({ ...body, task: "u" }));
+  const problem = await other.json();
+  assertEquals([other.status, problem.code, problem.errors[0].path], [409, "idempotency_conflict", "/id"]);
+  const key = { "idempotency-key": "k" };
+  const keyed = await (await ask("/v1/trackers", post({ task: "t" }, key))).json();
+  const replayed = await ask("/v1/trackers", post({ task: "t" }, key));
+  assertEquals([replayed.status, await replayed.json()], [201, keyed]);
+  assertEquals((await ask("/v1/trackers", post({ ...body, id: "no" }))).status, 400);
+});

@@ -39,6 +39,9 @@ const startRecord = z.object({
   seed: z.int(),
   deadlineMs: z.int().nullable(),
   promptCharacters: z.int().min(1000),
+  /** Name of the token that it was started with, and SHA-256 of the request; `null` without a name of the caller's own. */
+  caller: z.string().nullable().default(null),
+  bodyHash: z.string().nullable().default(null),
 });
 
 const stepRecord = z.object({
@@ -123,11 +126,13 @@ export function decodeScore(bytes: Uint8Array, index: number): ScoreRecord | nul
   return record?.index === index && (record.score !== null || record.reason !== null) ? record : null;
 }
 
-const TRACKER_ID = /^trk_[0-9A-HJKMNP-TV-Z]{26}$/;
+const MADE_ID = /^trk_[0-9A-HJKMNP-TV-Z]{26}$/;
+/** An id that a caller may choose. */
+export const CHOSEN_ID = /^[a-z0-9][a-z0-9_-]{7,63}$/;
 
 /** Whether this could be the id of a tracker. */
 export function isTrackerId(id: string): boolean {
-  return TRACKER_ID.test(id);
+  return MADE_ID.test(id) || CHOSEN_ID.test(id);
 }
 
 /** Key of a tracker's start. */

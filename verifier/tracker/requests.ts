@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod";
+import { CHOSEN_ID } from "./records.ts";
 import { DEFAULT_PROMPT_CHARACTERS, type Shortened } from "./bounded_steps.ts";
 import { type Exact, MAXIMUM_IMAGES, trackRequestSchema } from "../requests.ts";
 import type { Advice, Channel, Criterion, JudgeInfo, UnscoredReason, Usage } from "../types.ts";
@@ -15,6 +16,12 @@ export const MAXIMUM_STEP_CHARACTERS = 16 * 1024 * 1024;
 
 /** Body of `POST /v1/trackers`: everything that holds for all steps. */
 export const trackerStartSchema = z.strictObject({
+  id: z.string().regex(CHOSEN_ID, {
+    error: "must be 8 to 64 lower-case letters, digits, hyphens or underscores, the first a letter or digit",
+  }).optional().describe(
+    "The caller's own id. The same request again answers 200 with the tracker there is; another one is 409 " +
+      "idempotency_conflict. Default: a new one, `trk_…`.",
+  ),
   task: shape.task,
   context: shape.context,
   criteria: shape.criteria,
@@ -78,6 +85,16 @@ export interface TrackerStep {
   readonly images: number;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
+}
+
+/** Answer of a start. */
+export interface TrackerStarted {
+  readonly id: string;
+  /** False when the same request had made it before. */
+  readonly created: boolean;
+  /** Steps that it has. */
+  readonly length: number;
+  readonly warnings: readonly string[];
 }
 
 /** Answer of an update. */

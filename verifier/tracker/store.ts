@@ -24,6 +24,7 @@ import {
   startKey,
   type StartRecord,
   type StepRecord,
+  type Tombstone,
 } from "./records.ts";
 
 /** Lost races after which a writer gives up with a `StoreError`. */
@@ -70,8 +71,10 @@ export interface Appended {
 
 /** The trackers of one store, as this process sees them. */
 export interface TrackerStore {
-  /** Stores a start. @throws {StoreError} */
-  create(record: StartRecord): Promise<void>;
+  /** Stores a start. @returns false when the id is taken, also by a deleted one @throws {StoreError} */
+  create(record: StartRecord): Promise<boolean>;
+  /** What stands under an id, `null` for nothing. @throws {AssayError} `internal` when the record can't be read */
+  find(id: string): Promise<StartRecord | Tombstone | null>;
   /** @throws {AssayError} `not_found`, also for what was deleted; `internal` when the record can't be read */
   start(id: string): Promise<StartRecord>;
   /** All steps that are stored now; with `atLeast`, what is remembered if it reaches that far. */
@@ -206,12 +209,17 @@ export function createTrackerStore(store: Store): TrackerStore {
     return read;
   }
 
-  async function start(id: string): Promise<StartRecord> {
+  async function find(id: string): Promise<StartRecord | Tombstone | null> {
     const entry = isTrackerId(id) ? await store.get(startKey(id)) : null;
     const record = entry === null ? null : decodeStart(entry.value);
     if (entry !== null && record === null) {
       throw new AssayError("internal", `the start of tracker ${id} can't be read: its record is corrupt`);
     }
+    return record;
+  }
+
+  async function start(id: string): Promise<StartRecord> {
+    const record = await find(id);
     if (record === null || "deletedAt" in record) {
       logs.delete(id);
       const gone = record === null ? "" : ` (it was deleted at ${record.deletedAt})`;
@@ -312,9 +320,9 @@ export function createTrackerStore(store: Store): TrackerStore {
 
   return {
     async create(record) {
-      const version = await store.put(startKey(record.id), encodeRecord(record), { ifVersion: null });
-      if (version === null) throw new StoreError(`tracker ${record.id} exists already`);
+      return await store.put(startKey(record.id), encodeRecord(record), { ifVersion: null }) !== null;
     },
+    find,
     start,
     async log(id, atLeast = Infinity) {
       const known = logs.get(id);

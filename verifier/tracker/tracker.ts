@@ -13,13 +13,15 @@ import { adviceOf, track } from "../track.ts";
 import { RECORD_FORMAT, type StartRecord, type StepRecord } from "./records.ts";
 import type {
   TrackerResult,
+  TrackerStarted,
   TrackerStartRequest,
   TrackerStep,
   TrackerUpdateRequest,
   TrackerUpdateResult,
 } from "./requests.ts";
 import { promptOf, scoreStep, stepView } from "./scoring.ts";
-import { openTrackers, type TrackerLog } from "./store.ts";
+import { openTrackers, type TrackerLog, type TrackerStore } from "./store.ts";
+import { StoreError } from "../../store/store.ts";
 import type { CallOptions, JudgeChoice, PlanResult, SharedRequest } from "../types.ts";
 import { ulid } from "../ulid.ts";
 import { prepare } from "../verb.ts";
@@ -28,13 +30,22 @@ import { prepare } from "../verb.ts";
  * Starts a tracker. Task, criteria and judge are fixed from here on: a built-in rubric or a default judge that changes
  * later doesn't change it.
  *
- * @returns its id (`trk_…`) and length 0
- * @throws {AssayError} `invalid_request` as the verbs do, and for a key in `judge`, which would have to be stored
+ * @param caller name of the caller's token; an id of its own is nobody else's
+ * @returns its id, and its length: 0, or what it has where the same request with an id had made it before
+ * @throws {AssayError} `invalid_request` as the verbs do, and for a key in `judge`, which would have to be stored;
+ * `idempotency_conflict` for an id that another request, another caller or a deleted tracker has taken
  */
 export async function startTracker(
   environment: Environment,
   request: TrackerStartRequest,
-): Promise<{ readonly id: string; readonly length: 0; readonly warnings: readonly string[] }> {
+  caller: string | null = null,
+): Promise<TrackerStarted> {
+  const trackers = openTrackers(environment.store);
+  const bodyHash = request.id === undefined ? null : await sha256Hex(JSON.stringify(request));
+  const existing = async (): Promise<TrackerStarted | null> =>
+    request.id === undefined ? null : await startedBefore(trackers, request.id, caller, bodyHash);
+  const before = await existing();
+  if (before !== null) return before;
   const warnings = new Warnings();
   const judge = fixJudge(request.judge, environment.judges.defaultProfile);
   const prepared = await prepare(
@@ -46,7 +57,7 @@ export async function startTracker(
   checkReadsImages(environment, judge, request.images.length, "/images");
   const record: StartRecord = {
     format: RECORD_FORMAT,
-    id: `trk_${ulid()}`,
+    id: request.id ?? `trk_${ulid()}`,
     createdAt: new Date().toISOString(),
     task: redact(prepared.task),
     context: request.context === undefined || request.context.trim() === ""
@@ -66,9 +77,41 @@ export async function startTracker(
     seed: request.seed,
     deadlineMs: request.deadlineMs ?? null,
     promptCharacters: request.promptCharacters,
+    caller: request.id === undefined ? null : caller,
+    bodyHash,
   };
-  await openTrackers(environment.store).create(record);
-  return { id: record.id, length: 0, warnings: warnings.list() };
+  if (!await trackers.create(record)) {
+    const first = await existing();
+    if (first !== null) return first;
+    throw new StoreError(`tracker ${record.id} exists already`);
+  }
+  return { id: record.id, created: true, length: 0, warnings: warnings.list() };
+}
+
+/** A tracker of this id that the same request has made; `null` where the id is free. @throws {AssayError} where it is taken */
+async function startedBefore(
+  trackers: TrackerStore,
+  id: string,
+  caller: string | null,
+  bodyHash: string | null,
+): Promise<TrackerStarted | null> {
+  const found = await trackers.find(id);
+  if (found === null) return null;
+  if ("deletedAt" in found) throw taken(id, `was deleted at ${found.deletedAt}`);
+  // Whoever didn't make it learns nothing of it but that its id is taken.
+  if (found.bodyHash === null || found.caller !== caller) throw taken(id, "is taken");
+  if (found.bodyHash !== bodyHash) throw taken(id, "was started with another request");
+  return { id, created: false, length: (await trackers.log(id)).length, warnings: [] };
+}
+
+function taken(id: string, why: string): AssayError {
+  return new AssayError(
+    "idempotency_conflict",
+    `the tracker id ${JSON.stringify(id)} ${why}: choose another one`,
+    {
+      errors: [{ path: "/id", message: "must be new for another request", value: JSON.stringify(id) }],
+    },
+  );
 }
 
 /** Profiles by name, so that a later default changes nothing; no keys. */
