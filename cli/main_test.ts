@@ -1,5 +1,5 @@
 /** The command line as a process of its own, with the embedded judge: what a user gets. */
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { fromFileUrl, join } from "@std/path";
 import { runCaptured, widest } from "./testing.ts";
 
@@ -166,6 +166,54 @@ Deno.test("Ctrl-C ends the waiting for standard input", async () => {
   const { code, stderr } = await child.output();
   assertEquals([code, decode(stderr)], [130, "interrupted\n"]);
   await writer.abort().catch(() => {});
+});
+
+const stream = (bytes: ReadableStream<Uint8Array>) => bytes.pipeThrough(new TextDecoderStream());
+
+Deno.test("serve --stop-with-stdin goes on while its standard input is open, and ends with it", async () => {
+  const args = ["serve", "--port", "0", "--stop-with-stdin", "--quiet"];
+  const child = command(args, {}, "piped").spawn();
+  const writer = child.stdin.getWriter();
+  const reader = stream(child.stdout).getReader();
+  let printed = "";
+  try {
+    while (!printed.includes("\n")) printed += (await reader.read()).value;
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)![0];
+    await writer.write(new TextEncoder().encode("what is written there means nothing\n"));
+    const health = await fetch(`${url}/healthz`);
+    assertEquals([health.status, (await health.json()).status], [200, "ok"]);
+    await writer.close();
+    assertEquals((await child.status).code, 0);
+  } finally {
+    await child.stderr.cancel();
+    await reader.cancel();
+  }
+});
+
+Deno.test("a server that was started with a pipe ends when the program that started it is killed", async () => {
+  const args = JSON.stringify(["run", "-A", "--quiet", join(root, "cli/main.ts"), "serve", "--port", "0"]);
+  const host = new Deno.Command(Deno.execPath(), {
+    args: [
+      "eval",
+      `const child = new Deno.Command(Deno.execPath(), { args: [...${args}, "--stop-with-stdin"], stdin: "piped" }).spawn();
+      await child.status;`,
+    ],
+    cwd: root,
+    env: { ASSAY_STORE: "memory", NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const reader = stream(host.stdout).getReader();
+  let printed = "";
+  while (!printed.includes("Ctrl-C")) printed += (await reader.read()).value;
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)![0];
+  assertEquals(await (await fetch(`${url}/healthz`)).text().then((text) => text.includes("ok")), true);
+  host.kill("SIGKILL");
+  await host.status;
+  // The server holds the other end of this pipe: it ends when the server does.
+  while (!(await reader.read()).done) continue;
+  await assertRejects(() => fetch(`${url}/healthz`), TypeError);
 });
 
 Deno.test("serve prints its address, and --server gives the numbers that this process gives", async () => {

@@ -75,6 +75,7 @@ export const OPTIONS = {
   "idempotency-key": { value: "KEY", help: "with --server: the same key again buys nothing again" },
   host: { value: "NAME", help: "address to listen on (default 127.0.0.1)" },
   port: { value: "N", help: "port to listen on (default 8787; 0 takes a free one)" },
+  "stop-with-stdin": { help: "end when standard input ends, as it does with the program that started it" },
   "no-color": { help: "no colours (also NO_COLOR)" },
   quiet: { help: "no progress and no explanations" },
   help: { help: "this text" },

@@ -1,5 +1,5 @@
 /** `assay serve`: the HTTP server. @module */
-import { openServer } from "../runtime/deno.ts";
+import { openServer, stdinEnd } from "../runtime/deno.ts";
 import { type Command } from "./command.ts";
 import { EXIT } from "./failure.ts";
 import { UsageError } from "./io.ts";
@@ -7,7 +7,15 @@ import { runtimeOptions } from "./local.ts";
 import { type Arguments, optionHelp, type OptionName } from "./options.ts";
 import { escapeText } from "./text.ts";
 
-const OPTIONS: readonly OptionName[] = ["host", "port", "config", "store", "quiet", "help"];
+const OPTIONS: readonly OptionName[] = [
+  "host",
+  "port",
+  "config",
+  "store",
+  "stop-with-stdin",
+  "quiet",
+  "help",
+];
 
 /** `assay serve`; see its help. */
 export const serveCommand: Command = {
@@ -17,7 +25,9 @@ export const serveCommand: Command = {
   help: `Usage: deno task assay serve [options]
 
 Starts the server and prints its address. Without a configured token it answers
-only callers on this machine. Ctrl-C ends it.
+only callers on this machine. Ctrl-C ends it. A program that starts it can pass
+a pipe as standard input and --stop-with-stdin: the server then ends with that
+program, also when that is killed.
 
 Examples:
   deno task assay serve
@@ -34,6 +44,7 @@ ${optionHelp(OPTIONS)}
     const opened = await openServer(
       runtimeOptions({ config: args.text("config"), store: args.text("store") }, io),
     );
+    const stopping = new AbortController();
     try {
       const { server, judges, defaultJudge } = opened.config;
       const hostname = args.text("host") ?? server.host;
@@ -42,7 +53,7 @@ ${optionHelp(OPTIONS)}
         listener = Deno.serve({
           hostname,
           port: port ?? server.port,
-          signal: io.signal,
+          signal: AbortSignal.any([io.signal, stopping.signal]),
           onListen: () => {},
         }, opened.fetch);
       } catch (error) {
@@ -68,6 +79,11 @@ ${optionHelp(OPTIONS)}
             : `Tokens: ${server.tokens.map(({ name }) => escapeText(name)).join(", ")}\n`,
         );
         io.out("Documentation: /docs. Ctrl-C ends it.\n");
+      }
+      if (args.flag("stop-with-stdin")) {
+        void stdinEnd().then(() => {
+          stopping.abort();
+        });
       }
       await listener.finished;
       return EXIT.fine;

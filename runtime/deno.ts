@@ -186,6 +186,16 @@ async function defaultStorePath(env: ReadEnvironment): Promise<string> {
   return `${directory}/store.sqlite3`;
 }
 
+/** Reads standard input to its end and keeps nothing of it. A pipe ends when nobody is left who could write to it. */
+export async function stdinEnd(): Promise<void> {
+  const nothing = new Uint8Array(4096);
+  try {
+    while (await Deno.stdin.read(nothing) !== null) continue;
+  } catch {
+    // What can't be read has ended too: it was closed before.
+  }
+}
+
 /** Where this system keeps an application's data, or `null` when nothing says where the user's home is. */
 export function dataDirectory(system: typeof Deno.build.os, env: ReadEnvironment): string | null {
   const set = (name: string) => env(name) || undefined;
