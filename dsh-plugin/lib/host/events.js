@@ -17,6 +17,7 @@ import { VerifierError } from "../server/errors.js";
  * @property {unknown} data
  * @property {unknown} [surfaceOp] `"append"`, or an object for a replacement.
  * @property {readonly number[]} [sourceEventSeqs]
+ * @property {boolean} [ignorable] Whether a reader that doesn't know the type may skip it.
  */
 
 /**

@@ -21,10 +21,11 @@ const LONGEST_SUMMARY = 120;
  * source has a kind of its own.
  *
  * @param {HostSession} session
- * @param {{ text: string, summary: string }} message `summary` is shortened to the host's 120 characters.
+ * @param {{ text: string, summary: string, fields?: Readonly<Record<string, unknown>> }} message `summary` is shortened
+ * to the host's 120 characters; `fields` are JSON values that stand in the source as well, for reading them back later.
  */
-export function pluginMessage(session, { text, summary }) {
-  const shown = { form: "notice", summary: oneLine(summary) };
+export function pluginMessage(session, { text, summary, fields = {} }) {
+  const shown = { ...fields, form: "notice", summary: oneLine(summary) };
   const source = session.header.version >= 4
     ? { kind: PLUGIN, ...shown }
     : { kind: "plugin", plugin: PLUGIN, ...shown };
