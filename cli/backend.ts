@@ -12,6 +12,7 @@ import type { BestOfNResult } from "../verifier/best_of_n/requests.ts";
 import type { GateResult } from "../verifier/gate/requests.ts";
 import type { SessionResult } from "../verifier/session/requests.ts";
 import type { TrackerResult, TrackerUpdateResult } from "../verifier/tracker/requests.ts";
+import type { ReviewList } from "../verifier/reviews/requests.ts";
 import type { JudgeProbe } from "../verifier/probe.ts";
 import type { ProfileInfo } from "../verifier/judges/judge.ts";
 import type {
@@ -77,5 +78,10 @@ export interface Backend {
     query: { readonly from?: string; readonly to?: string; readonly group: StatisticGrouping },
     signal: AbortSignal,
   ): Promise<Statistics>;
+  /** The newest reviews of a session. */
+  reviews(
+    query: { readonly session: string; readonly limit: number },
+    signal: AbortSignal,
+  ): Promise<ReviewList>;
   close(): Promise<void>;
 }

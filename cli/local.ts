@@ -31,6 +31,8 @@ import { sessionRequestSchema } from "../verifier/session/requests.ts";
 import { track } from "../verifier/track.ts";
 import { deleteTracker, readTracker, startTracker, updateTracker } from "../verifier/tracker/tracker.ts";
 import { trackerStartSchema, trackerUpdateSchema } from "../verifier/tracker/requests.ts";
+import { redact } from "../verifier/redaction/redact.ts";
+import { createReviewLedger } from "../verifier/reviews/ledger.ts";
 import type { Backend } from "./backend.ts";
 import type { Io } from "./io.ts";
 import { escapeLines } from "./text.ts";
@@ -99,6 +101,11 @@ export async function localBackend(options: LocalOptions, io: Io): Promise<Backe
         })
       );
     },
+    reviews: ({ session, limit }) =>
+      createReviewLedger(environment.store, {
+        log: (line) => io.err(`${escapeLines(line)}\n`),
+        redact: environment.redact ?? redact,
+      }).list(null, session, limit),
     close,
   };
 }

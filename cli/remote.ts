@@ -21,6 +21,7 @@ import type { BestOfNResult } from "../verifier/best_of_n/requests.ts";
 import type { GateResult } from "../verifier/gate/requests.ts";
 import type { SessionResult } from "../verifier/session/requests.ts";
 import type { TrackerResult, TrackerUpdateResult } from "../verifier/tracker/requests.ts";
+import type { ReviewList } from "../verifier/reviews/requests.ts";
 import type { Backend, StatusInfo } from "./backend.ts";
 import { ServerError, UsageError } from "./io.ts";
 import { escapeText } from "./text.ts";
@@ -136,6 +137,7 @@ export function remoteBackend(url: string, token: string | undefined, idempotenc
           signal,
         )
       ),
+    reviews: (query, signal) => json<ReviewList>(`/v1/reviews${queryOf(query)}`, signal),
     close: () => Promise.resolve(),
   };
 }

@@ -18,6 +18,7 @@ import { localBackend } from "./local.ts";
 import { type Arguments, readArguments } from "./options.ts";
 import { probeCommand } from "./probe.ts";
 import { remoteBackend } from "./remote.ts";
+import { reviewsCommand } from "./reviews.ts";
 import { selectCommand } from "./select.ts";
 import { sessionCommand } from "./session.ts";
 import { serveCommand } from "./serve.ts";
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   criteriaCommand,
   decisionsCommand,
   statisticsCommand,
+  reviewsCommand,
   statusCommand,
   probeCommand,
   serveCommand,

@@ -93,6 +93,7 @@ export function fakeBackend(
     decision: no,
     replay: no,
     statistics: no,
+    reviews: no,
     close: () => {
       state.closed++;
       return Promise.resolve();
