@@ -87,6 +87,8 @@ export function foldSession({ header, events }: SessionRows, range: SessionRange
   let orphans = 0;
   let irregular = 0;
   let seedEnd = header.seedLength - 1;
+  let firstMark = -1;
+  let inheritedMark = -1;
 
   const leave = (what: string, count = 1): void => {
     leftOut.set(what, (leftOut.get(what) ?? 0) + count);
@@ -225,12 +227,14 @@ export function foldSession({ header, events }: SessionRows, range: SessionRange
       orphans++;
       return;
     }
-    const key = typeof subCallId === "string" ? subCallId : `#${event.seq}`;
+    const id = typeof subCallId === "string" ? subCallId : `#${event.seq}`;
+    // Sub-ids count within their program, whose id may be used again.
+    const key = `${root.seq}/${id}`;
     let call = nested.get(key);
     if (call === undefined) {
       counts.nestedCalls++;
       call = {
-        id: key,
+        id,
         name: `${root.name}/${typeof name === "string" && name !== "" ? name : "tool"}`,
         arguments: args,
         seq: event.seq,
@@ -302,10 +306,14 @@ export function foldSession({ header, events }: SessionRows, range: SessionRange
         compactionSeqs.add(event.seq);
         break;
       case "session/end-seed":
-        if (event.data.inherited === true || header.isSeeded) seedEnd = Math.max(seedEnd, event.seq);
+        // A mark that says nothing of inheriting stands where a session was resumed, forks among them.
+        if (event.data.inherited === true) inheritedMark = event.seq;
+        else if (firstMark === -1) firstMark = event.seq;
         break;
     }
   }
+
+  seedEnd = Math.max(seedEnd, inheritedMark === -1 && header.isSeeded ? firstMark : inheritedMark);
 
   for (const each of order) {
     if (each.kind !== "result" || each.hidden || each.call === null) continue;

@@ -64,24 +64,36 @@ const PACKED: Readonly<Record<string, string>> = {
 /** Families whose members may be new without changing what happened. */
 const KNOWN_FAMILIES = new Set([
   "agent",
+  "agent-preset",
   "approval",
   "assistant",
   "command",
   "compaction",
+  "deliverables",
   "developer",
+  "feedback",
+  "goal",
+  "hook",
   "llm",
   "model",
   "permission",
+  "plan",
   "request",
   "sandbox",
+  "schedule",
   "session",
+  "session-log-deepseek",
   "skill",
   "step",
+  "subagent",
   "system",
+  "team",
   "todo",
   "tool",
+  "tool-workflow",
   "turn",
   "user",
+  "web",
 ]);
 
 /**
@@ -133,6 +145,8 @@ export function readSessionRows(text: string, file: string): SessionRows {
     eventCount += size;
     if (packed !== undefined || value.type === "assistant/chunk") continue;
     if (!KNOWN_FAMILIES.has(value.type.split("/")[0] ?? "") || !value.type.includes("/")) {
+      // Whoever wrote it says that nothing depends on it.
+      if (value.ignorable === true) continue;
       const name = value.type.slice(0, 60).toWellFormed();
       if (unknown.size < 20 || unknown.has(name)) unknown.set(name, (unknown.get(name) ?? 0) + 1);
       continue;

@@ -160,6 +160,29 @@ Deno.test("calls that a program made stand behind the program's own, errors are 
   }
 });
 
+Deno.test("programs whose ids are used again keep their own calls", () => {
+  const program = (command: string): readonly Fields[] => [
+    call("r", "run_code", command),
+    {
+      type: "tool/code-dispatch",
+      data: {
+        rootCallId: "r",
+        subCallId: "r:code:1",
+        name: "bash",
+        arguments: { command },
+        content: [{ type: "text", text: `${command} done` }],
+      },
+    },
+    oldResult("r", "done"),
+  ];
+  const session = read(log({}, [user("t"), ...program("one"), ...program("two")]));
+  assertEquals(session.counts.nestedCalls, 2);
+  assertEquals(shown(session).filter((line) => line.startsWith("tool: ") && line !== "tool: done"), [
+    "tool: one done",
+    "tool: two done",
+  ]);
+});
+
 Deno.test("steering, plugin and system messages and the verifier's own calls are no evidence, and are counted", () => {
   const session = read(log({ version: 4 }, [
     { type: "system/message", data: { message: { content: [{ type: "text", text: "You are…" }] } } },
@@ -263,6 +286,19 @@ Deno.test("what a fork inherited is not its work", () => {
     assertEquals([session.task, shown(session)], ["Fork's task.", ["assistant: Fork's work."]]);
     assertEquals(session.leftOut["inherited by the fork"], 2);
   }
+  for (const version of [0, 4]) {
+    const session = read(log({ version, ...(version === 0 ? { seedLength: 2 } : { isSeeded: true }) }, [
+      ...inherited,
+      ...(version === 0 ? [] : [{ type: "session/end-seed", data: { inherited: true } }]),
+      ...own,
+      { type: "session/end-seed", data: {} },
+      agent("After a restart."),
+    ]));
+    assertEquals(session.task, "Fork's task.", `format ${version}`);
+    assertEquals(shown(session), ["assistant: Fork's work.", "assistant: After a restart."]);
+  }
+  const resumed = read(log({ version: 4 }, [...own, { type: "session/end-seed", data: {} }, agent("More.")]));
+  assertEquals([resumed.task, shown(resumed).length], ["Fork's task.", 2]);
   const silent = read(log({ seedLength: 2 }, [...inherited, agent("Fork's work.")]));
   assertEquals([silent.task, shown(silent)], ["Parent's task.", ["assistant: Fork's work."]]);
   assertStringIncludes(silent.warnings.join(), "forked from");
@@ -310,7 +346,8 @@ Deno.test("lines that can't be read and types that nobody knows are left out, co
   const good = log({}, [user("t"), agent("work")]).trimEnd();
   const text =
     `${good}\n{"type":"tool/result","seq":2,"da\n[1]\n{"seq":9}\n{"type":"text-chunks","seq0":3,"data":{}}\n` +
-    `{"type":"newer/thing","seq":3,"data":{}}\n`;
+    `{"type":"newer/thing","seq":3,"data":{}}\n{"type":"newer/hint","seq":4,"ignorable":true,"data":{}}\n` +
+    `{"type":"plan/mode","seq":5,"data":{}}\n{"type":"team/task","seq":6,"data":{}}\n`;
   const session = read(text);
   assertEquals(shown(session), ["assistant: work"]);
   assertEquals([session.counts.badLines, session.counts.unknownEvents], [4, 1]);
