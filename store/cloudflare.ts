@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { keyBytes, lifetime, pageSize, prefixBytes } from "./keys.ts";
+import { checkCommit, keyBytes, lifetime, pageSize, prefixBytes } from "./keys.ts";
 import { createSqliteStore, type DurableStorage } from "./cloudflare_object.ts";
 import { type Store, StoreError } from "./store.ts";
 import { fetchedStore, storeHandler } from "./wire.ts";
@@ -76,6 +76,12 @@ export function createCloudflareStore({ kv, objects }: CloudflareBindings): Stor
     get: async (key) => await home(key).get(key),
     put: async (key, value, options) => await home(key).put(key, value, options),
     delete: async (key, options) => await home(key).delete(key, options),
+    async commit(writes) {
+      const record = writes.find(({ key }) => key.startsWith(IMMUTABLE_PREFIX));
+      if (record !== undefined) throw noCommit(record.key);
+      checkCommit(writes);
+      return writes.length === 0 || await home(writes[0]!.key).commit(writes);
+    },
     async list(prefix, options = {}) {
       if (prefix.startsWith(IMMUTABLE_PREFIX)) return await records.list(prefix, options);
       if (!IMMUTABLE_PREFIX.startsWith(prefix)) return await home(prefix).list(prefix, options);
@@ -122,6 +128,10 @@ async function listBoth(
     else at = `o${page.cursor}`;
   }
   return { keys, cursor: at };
+}
+
+function noCommit(key: string): StoreError {
+  return new StoreError(`${JSON.stringify(key)} can't be part of a commit: Workers KV has none`);
 }
 
 /** The records under `score/` in Workers KV. */
@@ -173,6 +183,7 @@ function createRecordStore(kv: KvNamespace): Store {
       await guard(() => kv.delete(key));
       return true;
     },
+    commit: (writes) => Promise.reject(noCommit(writes[0]?.key ?? IMMUTABLE_PREFIX)),
     async list(prefix, { cursor, limit } = {}) {
       prefixBytes(prefix);
       const size = pageSize(limit);

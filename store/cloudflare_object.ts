@@ -4,13 +4,21 @@
  *
  * @module
  */
-import { keyBytes, lifetime, pageSize, prefixBytes, prefixEnd } from "./keys.ts";
-import type { Store } from "./store.ts";
+import { checkCommit, keyBytes, lifetime, pageSize, prefixBytes, prefixEnd } from "./keys.ts";
+import type { Store, Write } from "./store.ts";
 
 /** SQLite in a Durable Object holds at most 2 MB per row. */
 const PIECE = 1_500_000;
 /** Expired keys removed per alarm; the next alarm follows at once when there are more. */
 const EXPIRED_AT_ONCE = 1000;
+
+interface Prepared {
+  readonly name: ArrayBuffer;
+  readonly value: Uint8Array | null;
+  readonly ifVersion: string | null | undefined;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number | null;
+}
 
 type Row = Record<string, ArrayBuffer | string | number | null>;
 
@@ -46,6 +54,31 @@ export function createSqliteStore(storage: DurableStorage): Store & { expire(): 
     run(`DELETE FROM piece WHERE key = ?`, key);
   }
 
+  /** The new versions, `null` for what was removed; `null` when a condition did not hold. */
+  function changeAll(writes: readonly Prepared[]): readonly (string | null)[] | null {
+    const holds = ({ name, ifVersion }: Prepared): boolean =>
+      ifVersion === undefined || versionOf(name) === ifVersion;
+    if (!writes.every(holds)) return null;
+    return writes.map(({ name, value, expiresAt }) => {
+      erase(name);
+      if (value === null) return null;
+      const version = crypto.randomUUID();
+      run(`INSERT INTO entry VALUES (?, ?, ?, ?)`, name, version, expiresAt, value.length);
+      for (let n = 0; n * PIECE < value.length; n++) {
+        const piece = value.slice(n * PIECE, (n + 1) * PIECE);
+        run(`INSERT INTO piece VALUES (?, ?, ?)`, name, n, piece.buffer as ArrayBuffer);
+      }
+      return version;
+    });
+  }
+
+  async function change(writes: readonly Prepared[]): Promise<readonly (string | null)[] | null> {
+    const written = storage.transactionSync(() => changeAll(writes));
+    const ends = writes.flatMap(({ expiresAt }) => expiresAt ?? []);
+    if (written !== null && ends.length > 0) await wakeBy(Math.min(...ends));
+    return written;
+  }
+
   async function wakeBy(time: number): Promise<void> {
     const alarm = await storage.getAlarm();
     if (alarm === null || alarm > time) await storage.setAlarm(time);
@@ -68,35 +101,16 @@ export function createSqliteStore(storage: DurableStorage): Store & { expire(): 
         return { key, value, version: row.version as string };
       });
     },
-    async put(key, value, { ifVersion, expiresInMs } = {}) {
-      const name = keyBytes(key).buffer;
-      const lives = lifetime(expiresInMs);
-      const expiresAt = lives === null ? null : Math.ceil(Date.now() + lives);
-      const written = await attempt(() =>
-        storage.transactionSync(() => {
-          if (ifVersion !== undefined && versionOf(name) !== ifVersion) return null;
-          erase(name);
-          const version = crypto.randomUUID();
-          run(`INSERT INTO entry VALUES (?, ?, ?, ?)`, name, version, expiresAt, value.length);
-          for (let n = 0; n * PIECE < value.length; n++) {
-            const piece = value.slice(n * PIECE, (n + 1) * PIECE);
-            run(`INSERT INTO piece VALUES (?, ?, ?)`, name, n, piece.buffer as ArrayBuffer);
-          }
-          return version;
-        })
-      );
-      if (written !== null && expiresAt !== null) await wakeBy(expiresAt);
-      return written;
+    async put(key, value, options = {}) {
+      const write = prepared({ key, value, ...options });
+      return (await change([write]))?.[0] ?? null;
     },
-    delete(key, { ifVersion } = {}) {
-      const name = keyBytes(key).buffer;
-      return attempt(() =>
-        storage.transactionSync(() => {
-          if (ifVersion !== undefined && versionOf(name) !== ifVersion) return false;
-          erase(name);
-          return true;
-        })
-      );
+    async delete(key, options = {}) {
+      return await change([prepared({ key, value: null, ...options })]) !== null;
+    },
+    async commit(writes) {
+      checkCommit(writes);
+      return await change(writes.map(prepared)) !== null;
     },
     list(prefix, { cursor, limit } = {}) {
       const from = prefixBytes(prefix);
@@ -128,6 +142,12 @@ export function createSqliteStore(storage: DurableStorage): Store & { expire(): 
       if (typeof next === "number") await storage.setAlarm(Math.max(next, Date.now()));
     },
   };
+}
+
+function prepared({ key, value, ifVersion, expiresInMs }: Write): Prepared {
+  const lives = lifetime(expiresInMs);
+  const expiresAt = lives === null ? null : Math.ceil(Date.now() + lives);
+  return { name: keyBytes(key).buffer, value, ifVersion, expiresAt };
 }
 
 function isLive(row: Row): boolean {

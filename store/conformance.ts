@@ -6,7 +6,7 @@
  * @module
  */
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import { compareKeys } from "./keys.ts";
+import { compareKeys, MAXIMUM_COMMIT } from "./keys.ts";
 import type { Store } from "./store.ts";
 import { updateWithRetry } from "./update.ts";
 
@@ -62,7 +62,7 @@ async function until(holds: () => Promise<boolean>, what: string): Promise<void>
 export interface ConformanceOptions {
   /** Prefixes whose keys the whole suite is run under. Default one, `t/`. */
   readonly prefix?: string;
-  /** Whether compare-and-set against a version is available under the prefix. Default true. */
+  /** Whether compare-and-set against a version, and commits, are available under the prefix. Default true. */
   readonly compareAndSet?: boolean;
   readonly ignore?: boolean;
 }
@@ -84,7 +84,10 @@ export function storeConformance(
         await listing(t, store, at);
         await lifetimes(t, store, at);
         await badInput(t, store, at);
-        if (compareAndSet) await contention(t, store, at);
+        if (compareAndSet) {
+          await contention(t, store, at);
+          await commits(t, store, at);
+        }
       } finally {
         await store.close();
       }
@@ -330,5 +333,123 @@ async function contention(t: Deno.TestContext, store: Store, at: string): Promis
     await writer;
     assert(reads > 0);
     assertEquals((await store.get(key))?.value, value(30));
+  });
+}
+
+async function commits(t: Deno.TestContext, store: Store, at: string): Promise<void> {
+  const read = async (key: string) => (await store.get(key))?.value ?? null;
+
+  await t.step("a commit writes, replaces and removes everything it names, of any size", async () => {
+    const [small, large, old, gone, brief] = ["small", "large", "old", "gone", "brief"].map((n) =>
+      `${at}all/${n}`
+    );
+    await store.put(old!, noise(150_000, 10));
+    await store.put(gone!, noise(150_000, 11));
+    const value = bytes("small");
+    const committed = store.commit([
+      { key: small!, value, ifVersion: null },
+      { key: large!, value: noise(300_000, 12) },
+      { key: old!, value: new Uint8Array() },
+      { key: gone!, value: null },
+      { key: `${at}all/never`, value: null },
+      { key: brief!, value: noise(100_000, 13), expiresInMs: 1 },
+    ]);
+    value.fill(0);
+    assertEquals(await committed, true);
+    assertEquals(await read(small!), bytes("small"));
+    assertEquals(await read(large!), noise(300_000, 12));
+    assertEquals(await read(old!), new Uint8Array());
+    await until(async () => await store.get(brief!) === null, "the value with 1 ms to live is gone");
+    assertEquals((await store.list(`${at}all/`)).keys, [large!, old!, small!]);
+    assertEquals(await store.commit([]), true);
+  });
+
+  await t.step("a commit of which one condition doesn't hold changes nothing", async () => {
+    const [first, second, third] = ["1", "2", "3"].map((n) => `${at}none/${n}`);
+    const stale = await store.put(first!, bytes("a"));
+    const version = await store.put(first!, bytes("b"));
+    const around = [{ key: second!, value: noise(200_000, 14) }, {
+      key: third!,
+      value: bytes("c"),
+      ifVersion: null,
+    }];
+    for (
+      const wrong of [
+        { key: first!, value: bytes("d"), ifVersion: stale },
+        { key: first!, value: bytes("d"), ifVersion: null },
+        { key: first!, value: null, ifVersion: stale },
+        { key: `${at}none/4`, value: bytes("d"), ifVersion: version },
+      ]
+    ) {
+      assertEquals(await store.commit([around[0]!, wrong, around[1]!]), false);
+      assertEquals(text((await store.get(first!))?.value), "b");
+      assertEquals((await store.list(`${at}none/`)).keys, [first!]);
+    }
+    assertEquals(await store.commit([...around, { key: first!, value: null, ifVersion: version }]), true);
+    assertEquals((await store.list(`${at}none/`)).keys, [second!, third!]);
+  });
+
+  await t.step(
+    `a commit takes ${MAXIMUM_COMMIT} long keys and megabytes, and refuses what it can't take`,
+    async () => {
+      const writes = Array.from({ length: MAXIMUM_COMMIT + 1 }, (_, i) => ({
+        key: `${at}most/${i}/`.padEnd(512, "k"),
+        value: noise(60_000 + 200 * i, i),
+      }));
+      for (const most of [writes.slice(1), writes.slice(0, -1)]) {
+        assertEquals(await store.commit(most), true);
+        for (const { key, value } of most) assertEquals(await read(key), value);
+      }
+      assertEquals(await store.commit(writes.slice(1).map(({ key }) => ({ key, value: null }))), true);
+      assertEquals((await store.list(`${at}most/`)).keys, [writes[0]!.key]);
+      const fine = { key: `${at}fine`, value: bytes("x") };
+      await assertRejects(() => store.commit(writes), RangeError, `at most ${MAXIMUM_COMMIT}`);
+      await assertRejects(() => store.commit([fine, fine]), RangeError, "two writes of the key");
+      await assertRejects(() => store.commit([fine, { ...fine, key: "" }]), RangeError, "empty key");
+      await assertRejects(
+        () => store.commit([fine, { ...fine, key: `${at}bad`, expiresInMs: 0 }]),
+        RangeError,
+        "expire",
+      );
+      assertEquals(await store.get(fine.key), null);
+    },
+  );
+
+  await t.step("of parallel commits over common keys one wins, and what it wrote is whole", async () => {
+    const keys = ["x", "y", "z"].map((name) => `${at}race/${name}`);
+    const won = await Promise.all(Array.from({ length: 30 }, (_, i) => {
+      // Each one has two of the three, so every two share one.
+      const own = keys.filter((_, k) => k !== i % 3);
+      return store.commit(own.map((key) => ({ key, value: bytes(String(i)), ifVersion: null })));
+    }));
+    assertEquals(won.filter(Boolean).length, 1);
+    const winner = won.indexOf(true);
+    const found = await Promise.all(keys.map(read));
+    assertEquals(
+      found.map((value, k) => k === winner % 3 ? value === null : text(value!) === String(winner)),
+      [
+        true,
+        true,
+        true,
+      ],
+    );
+  });
+
+  await t.step("parallel transfers between two keys lose nothing", async () => {
+    const [from, to] = [`${at}account/from`, `${at}account/to`];
+    await store.commit([{ key: from, value: bytes("20") }, { key: to, value: bytes("0") }]);
+    const transfer = async () => {
+      for (;;) {
+        const [x, y] = [(await store.get(from))!, (await store.get(to))!];
+        const moved = await store.commit([
+          { key: from, value: bytes(String(Number(text(x.value)) - 1)), ifVersion: x.version },
+          { key: to, value: bytes(String(Number(text(y.value)) + 1)), ifVersion: y.version },
+        ]);
+        if (moved) return;
+        await new Promise((resolve) => setTimeout(resolve, 20 * Math.random()));
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, transfer));
+    assertEquals([text((await store.get(from))!.value), text((await store.get(to))!.value)], ["0", "20"]);
   });
 }

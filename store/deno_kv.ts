@@ -11,33 +11,34 @@
  *
  * @module
  */
-import { keyBytes, lifetime, pageSize, prefixBytes, prefixEnd } from "./keys.ts";
+import { checkCommit, keyBytes, pageSize, prefixBytes, prefixEnd } from "./keys.ts";
 import { whenFree } from "./deno_kv_busy.ts";
+import {
+  absent,
+  changesOf,
+  type Chunks,
+  type Description,
+  hold,
+  inChunks,
+  isLive,
+  isNothing,
+  type Loose,
+  namesOf,
+  type Old,
+  PIECE,
+  type Prepared,
+  prepared,
+  together,
+} from "./deno_kv_changes.ts";
 import { GroupCommit } from "./deno_kv_commits.ts";
-import { type Entry, type PutOptions, type Store, StoreError } from "./store.ts";
+import { type Entry, type PutOptions, type Store, StoreError, type Write } from "./store.ts";
 
-/** Largest value in one piece and size of a chunk; the backend's own limit is 65,536. */
-const PIECE = 64_000;
 /** Chunks per atomic write: 10 x 64,000 bytes stay below 800 KiB; also the most keys of one `getMany`. */
 const BATCH = 10;
-/** Upper bound of an entry without its value: key, description, mark. */
-const ENTRY_BYTES = 2000;
 /** Loose chunks older than this belong to no living write. */
 const LOOSE_FOR_MS = 3_600_000;
 /** Reads and writes are tried this often when others change the key in between. */
 const ATTEMPTS = 200;
-
-interface Description {
-  readonly bytes: number;
-  /** Id of the chunks; `null` when the value is in one piece. */
-  readonly write: string | null;
-  readonly expiresAt: number | null;
-}
-
-interface Loose {
-  readonly chunks: number;
-  readonly since: number;
-}
 
 /**
  * Opens a store at a path, or `:memory:`. Its directory must exist.
@@ -88,85 +89,20 @@ class DenoKvStore implements Store {
     });
   }
 
-  async put(key: string, bytes: Uint8Array, options: PutOptions = {}): Promise<string | null> {
-    const name = keyBytes(key);
-    const lives = lifetime(options.expiresInMs);
-    const value = bytes.slice(); // the caller may change its array while this waits
-    return await guard("put", async () => {
-      // Learn early that the condition doesn't hold: before megabytes are written for nothing.
-      if (options.ifVersion !== undefined && !(await this.#holds(name, options.ifVersion))) return null;
-      const written = value.length > PIECE ? await this.#writeChunks(value, lives) : null;
-      const expiry = lives === null ? {} : { expireIn: lives };
-      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const old = await this.#describe(name);
-        const version = isLive(old.value) ? old.versionstamp : null;
-        if (options.ifVersion !== undefined && version !== options.ifVersion) {
-          if (written !== null) await this.#drop(written.write, written.chunks);
-          return null;
-        }
-        const description: Description = {
-          bytes: value.length,
-          write: written?.write ?? null,
-          expiresAt: lives === null ? null : Date.now() + lives,
-        };
-        const replaced = looseOf(old.value);
-        const commit = await this.#commits.commit({
-          name: key,
-          bytes: (written === null ? value.length : 0) + ENTRY_BYTES,
-          checks: [
-            { key: ["entry", name], versionstamp: old.versionstamp },
-            ...(written === null ? [] : [{ key: ["loose", written.write], versionstamp: written.mark }]),
-          ],
-          apply: (atomic) => {
-            atomic.set(["entry", name], description, expiry);
-            if (written === null) atomic.set(["value", name], value, expiry);
-            else atomic.delete(["value", name]).delete(["loose", written.write]);
-            markLoose(atomic, replaced);
-          },
-        });
-        if (commit.ok) {
-          if (replaced !== null) await this.#drop(replaced.write, replaced.chunks);
-          return commit.versionstamp;
-        }
-        if (
-          written !== null &&
-          (await whenFree(() => this.#kv.get(["loose", written.write]))).versionstamp !== written.mark
-        ) {
-          throw new StoreError(`writing ${JSON.stringify(key)} took longer than ${LOOSE_FOR_MS} ms`);
-        }
-        await pause(attempt);
-      }
-      if (written !== null) await this.#drop(written.write, written.chunks);
-      throw new StoreError(`${JSON.stringify(key)} was changed by others ${ATTEMPTS} times in a row`);
-    });
+  async put(key: string, value: Uint8Array, options: PutOptions = {}): Promise<string | null> {
+    const write = prepared({ key, value, ...options });
+    return await guard("put", () => this.#commit([write]));
   }
 
   async delete(key: string, options: { readonly ifVersion?: string } = {}): Promise<boolean> {
-    const name = keyBytes(key);
-    return await guard("delete", async () => {
-      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const old = await this.#describe(name);
-        const version = isLive(old.value) ? old.versionstamp : null;
-        if (options.ifVersion !== undefined && version !== options.ifVersion) return false;
-        if (old.versionstamp === null) return true;
-        const replaced = looseOf(old.value);
-        const commit = await this.#commits.commit({
-          name: key,
-          bytes: ENTRY_BYTES,
-          checks: [old],
-          apply: (atomic) => {
-            atomic.delete(["entry", name]).delete(["value", name]);
-            markLoose(atomic, replaced);
-          },
-        });
-        if (commit.ok) {
-          if (replaced !== null) await this.#drop(replaced.write, replaced.chunks);
-          return true;
-        }
-        await pause(attempt);
-      }
-      throw new StoreError(`${JSON.stringify(key)} was changed by others ${ATTEMPTS} times in a row`);
-    });
+    const write = prepared({ key, value: null, ...options });
+    return await guard("delete", () => this.#commit([write])) !== null;
+  }
+
+  async commit(writes: readonly Write[]): Promise<boolean> {
+    checkCommit(writes);
+    const all = writes.map(prepared);
+    return await guard("commit", () => this.#commit(all)) !== null;
   }
 
   async list(
@@ -219,9 +155,47 @@ class DenoKvStore implements Store {
     });
   }
 
-  async #holds(name: Uint8Array, ifVersion: string | null): Promise<boolean> {
-    const entry = await this.#describe(name);
-    return (isLive(entry.value) ? entry.versionstamp : null) === ifVersion;
+  /** The version of what was written, empty where nothing had to change; `null` when a condition did not hold. */
+  async #commit(writes: readonly Prepared[]): Promise<string | null> {
+    // What must be absent most often is: the check of the commit itself finds out, without a read before it.
+    let olds: readonly Old[] | undefined = writes.every(({ ifVersion }) => ifVersion === null)
+      ? writes.map(absent)
+      : undefined;
+    const chunks = new Map<Prepared, Chunks>();
+    const large = inChunks(writes);
+    if (large.length > 0) {
+      // Learn early that a condition doesn't hold: before megabytes are written for nothing.
+      olds = await this.#describe(writes);
+      if (!hold(writes, olds)) return null;
+      for (const write of large) chunks.set(write, await this.#writeChunks(write.value, write.lives));
+    }
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      olds ??= await this.#describe(writes);
+      if (!hold(writes, olds)) return await this.#abandon(chunks);
+      const changes = changesOf(writes, olds, chunks);
+      if (changes.every(isNothing)) return "";
+      const commit = await this.#commits.commit(together(changes));
+      if (commit.ok) {
+        for (const { replaced } of changes) {
+          if (replaced !== null) await this.#drop(replaced.write, replaced.chunks);
+        }
+        return commit.versionstamp;
+      }
+      for (const [{ key }, { write, mark }] of chunks) {
+        const { versionstamp } = await whenFree(() => this.#kv.get(["loose", write]));
+        if (versionstamp === mark) continue;
+        throw new StoreError(`writing ${JSON.stringify(key)} took longer than ${LOOSE_FOR_MS} ms`);
+      }
+      olds = undefined;
+      await pause(attempt);
+    }
+    await this.#abandon(chunks);
+    throw new StoreError(`${namesOf(writes)} was changed by others ${ATTEMPTS} times in a row`);
+  }
+
+  async #abandon(chunks: ReadonlyMap<Prepared, Chunks>): Promise<null> {
+    for (const { write, chunks: count } of chunks.values()) await this.#drop(write, count);
+    return null;
   }
 
   async #readChunks(write: string, bytes: number): Promise<Uint8Array | null> {
@@ -238,7 +212,7 @@ class DenoKvStore implements Store {
     return value;
   }
 
-  async #writeChunks(value: Uint8Array, lives: number | null) {
+  async #writeChunks(value: Uint8Array, lives: number | null): Promise<Chunks> {
     const write = crypto.randomUUID();
     const chunks = Math.ceil(value.length / PIECE);
     const loose: Loose = { chunks, since: Date.now() };
@@ -268,25 +242,14 @@ class DenoKvStore implements Store {
     await whenFree(() => this.#kv.delete(["loose", write]));
   }
 
-  #describe(name: Uint8Array): Promise<Deno.KvEntryMaybe<Description>> {
-    return whenFree(() => this.#kv.get<Description>(["entry", name]));
+  async #describe(writes: readonly Prepared[]): Promise<readonly Old[]> {
+    const olds: Old[] = [];
+    for (let first = 0; first < writes.length; first += BATCH) {
+      const keys = writes.slice(first, first + BATCH).map(({ name }) => ["entry", name]);
+      olds.push(...await whenFree(() => this.#kv.getMany<Description[]>(keys)));
+    }
+    return olds;
   }
-}
-
-/** The chunks that become loose when an entry is replaced or removed; `null` when its value is in one piece. */
-function looseOf(old: Description | null): { readonly write: string; readonly chunks: number } | null {
-  if (old === null || old.write === null) return null;
-  return { write: old.write, chunks: Math.ceil(old.bytes / PIECE) };
-}
-
-function markLoose(atomic: Deno.AtomicOperation, chunks: ReturnType<typeof looseOf>): void {
-  if (chunks === null) return;
-  atomic.set(["loose", chunks.write], { chunks: chunks.chunks, since: Date.now() } satisfies Loose);
-}
-
-/** Whether there is an entry that hasn't expired: the backend removes expired ones late. */
-function isLive(entry: Description | null): entry is Description {
-  return entry !== null && (entry.expiresAt === null || entry.expiresAt > Date.now());
 }
 
 function indices(from: number, to: number): number[] {

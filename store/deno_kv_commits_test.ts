@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { GroupCommit, type Write } from "./deno_kv_commits.ts";
+import { type Change, GroupCommit } from "./deno_kv_commits.ts";
 
 async function withKv(run: (kv: Deno.Kv, commits: GroupCommit) => Promise<void>): Promise<void> {
   const kv = await Deno.openKv(":memory:");
@@ -10,10 +10,11 @@ async function withKv(run: (kv: Deno.Kv, commits: GroupCommit) => Promise<void>)
   }
 }
 
-/** A write of `name` that holds only if it isn't there yet. */
-const first = (name: string, bytes = 10): Write => ({
-  name,
+/** A change of `name` that holds only if it isn't there yet. */
+const first = (name: string, bytes = 10): Change => ({
+  names: [name],
   bytes,
+  keyBytes: 100,
   checks: [{ key: [name], versionstamp: null }],
   apply: (atomic) => atomic.set([name], "x".repeat(bytes)),
 });
@@ -39,6 +40,16 @@ Deno.test("GroupCommit never lets two writes of one name win on the same check",
   withKv(async (_, commits) => {
     const results = await Promise.all(["a", "a", "b", "a"].map((name) => commits.commit(first(name))));
     assertEquals(results.map(({ ok }) => ok), [true, false, true, false]);
+  }));
+
+Deno.test("GroupCommit keeps a change of many names whole, and apart from any that shares one of them", () =>
+  withKv(async (kv, commits) => {
+    const both = { ...first("b"), names: ["a", "b"], checks: ["a", "b"].map((n) => first(n).checks[0]!) };
+    const results = await Promise.all(
+      [first("a"), both, first("c"), first("b")].map((one) => commits.commit(one)),
+    );
+    assertEquals(results.map(({ ok }) => ok), [true, false, true, true]);
+    assertEquals((await kv.get(["b"])).value, "x".repeat(10));
   }));
 
 Deno.test("GroupCommit splits what is too much for one commit, and fails only the write that can't be made", () =>

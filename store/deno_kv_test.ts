@@ -41,6 +41,13 @@ Deno.test("the deno-kv store leaves no chunk behind when a large value is replac
     assertEquals(await store.put("a", large, { ifVersion: null }), null);
     await Promise.all(Array.from({ length: 10 }, () => store.put("b", large, { ifVersion: null })));
     await store.delete("a");
+    await store.put("c", large);
+    const [first, second] = [{ key: "c", value: large }, { key: "d", value: large }];
+    assertEquals(await store.commit([first, { ...second, ifVersion: "none" }]), false);
+    assertEquals(await store.commit([{ ...first, ifVersion: null }, second]), false);
+    assertEquals(await store.commit([{ ...first, value: null }, { ...second, ifVersion: null }]), true);
+    assertEquals(await store.commit([first, { ...second, value: null }]), true);
+    assertEquals(await store.commit([{ ...first, value: new Uint8Array(5) }]), true);
     await store.close();
     const kv = await Deno.openKv(path);
     assertEquals(await count(kv, "chunk"), 4); // of "b"

@@ -9,6 +9,9 @@ export const MAXIMUM_KEY_BYTES = 512;
 /** Most keys of one page, and the default. */
 export const MAXIMUM_PAGE = 1000;
 
+/** Most writes of one commit. Deno KV takes 100 checks and 80 KiB of keys, of which a write needs 2 and 4 in the worst case. */
+export const MAXIMUM_COMMIT = 32;
+
 const encoder = new TextEncoder();
 
 function shown(text: string): string {
@@ -70,6 +73,20 @@ export function lifetime(expiresInMs: number | undefined): number | null {
     throw new RangeError(`Cannot expire in ${expiresInMs} ms: it must be a positive, finite number`);
   }
   return expiresInMs;
+}
+
+/** @throws {RangeError} for more than `MAXIMUM_COMMIT` writes, or two of one key: a commit has no order */
+export function checkCommit(writes: readonly { readonly key: string }[]): void {
+  if (writes.length > MAXIMUM_COMMIT) {
+    throw new RangeError(
+      `Cannot commit ${writes.length} writes: at most ${MAXIMUM_COMMIT} can be made at once`,
+    );
+  }
+  const seen = new Set<string>();
+  for (const { key } of writes) {
+    if (seen.has(key)) throw new RangeError(`Cannot commit two writes of the key ${shown(key)}`);
+    seen.add(key);
+  }
 }
 
 /** Order of well-formed strings by their UTF-8 bytes, which is the order of their code points (not of `<`). */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Entry, PutOptions, Store } from "./store.ts";
-import { compareKeys, keyBytes, lifetime, pageSize, prefixBytes } from "./keys.ts";
+import type { Entry, PutOptions, Store, Write } from "./store.ts";
+import { checkCommit, compareKeys, keyBytes, lifetime, pageSize, prefixBytes } from "./keys.ts";
 
 /** Options of `createMemoryStore`. */
 export interface MemoryStoreOptions {
@@ -120,6 +120,22 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     return true;
   }
 
+  function commit(writes: readonly Write[]): boolean {
+    checkCommit(writes);
+    for (const { key, expiresInMs } of writes) {
+      keyBytes(key);
+      lifetime(expiresInMs);
+    }
+    const holds = ({ key, ifVersion }: Write): boolean =>
+      ifVersion === undefined || (current(key)?.version ?? null) === ifVersion;
+    if (!writes.every(holds)) return false;
+    for (const { key, value, expiresInMs } of writes) {
+      if (value === null) remove(key);
+      else put(key, value, expiresInMs === undefined ? {} : { expiresInMs });
+    }
+    return true;
+  }
+
   function inOrder(): readonly string[] {
     if (added.size > 16) sorted = merged(sorted, [...added].sort(compareKeys));
     else for (const key of added) sorted.splice(firstFrom(sorted, key), 0, key);
@@ -162,6 +178,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     get: async (key) => await get(key),
     put: async (key, value, putOptions) => await put(key, value, putOptions),
     delete: async (key, deleteOptions) => await remove(key, deleteOptions?.ifVersion),
+    commit: async (writes) => await commit(writes),
     list: async (prefix, listOptions) => await list(prefix, listOptions),
     close: async () => await clear(),
   };

@@ -20,6 +20,13 @@ export interface PutOptions {
   readonly expiresInMs?: number;
 }
 
+/** One of the writes of a commit. */
+export interface Write extends PutOptions {
+  readonly key: string;
+  /** What is written; `null` removes the key. */
+  readonly value: Uint8Array | null;
+}
+
 /** A store of bytes by key with compare-and-set. Keys are non-empty strings of at most 512 UTF-8 bytes. */
 export interface Store {
   /** Name for status pages: `memory`, `deno-kv`, `cloudflare`. */
@@ -30,6 +37,12 @@ export interface Store {
   put(key: string, value: Uint8Array, options?: PutOptions): Promise<string | null>;
   /** Removes; returns false when `ifVersion` did not hold. Removing what is absent is fine. */
   delete(key: string, options?: { readonly ifVersion?: string }): Promise<boolean>;
+  /**
+   * Makes all of these writes or none, as one change that readers see whole: at most `MAXIMUM_COMMIT`, each key once.
+   * The Cloudflare store takes no key under `score/`, which lives in another backend.
+   * @returns false when an `ifVersion` did not hold: nothing was written then
+   */
+  commit(writes: readonly Write[]): Promise<boolean>;
   /** Keys under a prefix in ascending order of UTF-8 bytes, from after `cursor`; `cursor` of the answer is `null` at the end. */
   list(
     prefix: string,

@@ -1,12 +1,13 @@
 /**
  * A store behind a `fetch`: the Worker talks to its Durable Object this way, and the tests to a Worker.
  *
- * One request is one operation: `GET`, `PUT` or `DELETE /entry?key=…`, `GET /keys?prefix=…`. Values are bodies.
+ * One request is one operation: `GET`, `PUT` or `DELETE /entry?key=…`, `GET /keys?prefix=…`, `POST /commit`. Values are
+ * bodies; that of a commit is a line of JSON that says what is written, then the values one after the other.
  *
  * @module
  */
-import { keyBytes, lifetime, pageSize, prefixBytes } from "./keys.ts";
-import { type Store, StoreError } from "./store.ts";
+import { checkCommit, keyBytes, lifetime, pageSize, prefixBytes } from "./keys.ts";
+import { type PutOptions, type Store, StoreError, type Write } from "./store.ts";
 
 const VERSION = "x-store-version";
 
@@ -31,6 +32,10 @@ async function answer(store: Store, request: Request): Promise<Response> {
       await store.list(text("prefix") ?? "", present({ cursor: text("cursor"), limit: number("limit") })),
     );
   }
+  if (url.pathname === "/commit" && request.method === "POST") {
+    const writes = readCommit(new Uint8Array(await request.arrayBuffer()));
+    return Response.json({ held: await store.commit(writes) });
+  }
   if (url.pathname !== "/entry") return new Response(`no such path: ${url.pathname}`, { status: 404 });
   const key = text("key") ?? "";
   switch (request.method) {
@@ -50,6 +55,47 @@ async function answer(store: Store, request: Request): Promise<Response> {
     default:
       return new Response(`no such method: ${request.method}`, { status: 405 });
   }
+}
+
+/** A write as a commit's first line tells it; `bytes` is `null` where the key is removed. */
+interface Told extends PutOptions {
+  readonly key: string;
+  readonly bytes: number | null;
+}
+
+const LINE_FEED = 10;
+
+function commitBody(writes: readonly Write[]): Uint8Array {
+  const told = writes.map(({ value, ...rest }): Told => ({ ...rest, bytes: value?.length ?? null }));
+  const head = new TextEncoder().encode(`${JSON.stringify(told)}\n`);
+  const body = new Uint8Array(told.reduce((sum, { bytes }) => sum + (bytes ?? 0), head.length));
+  body.set(head);
+  let at = head.length;
+  for (const { value } of writes) {
+    if (value === null) continue;
+    body.set(value, at);
+    at += value.length;
+  }
+  return body;
+}
+
+/** @throws {RangeError} for a body that {@linkcode commitBody} didn't make */
+function readCommit(body: Uint8Array): readonly Write[] {
+  let at = body.indexOf(LINE_FEED) + 1;
+  let told: readonly Told[];
+  try {
+    told = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body.subarray(0, at)));
+  } catch {
+    throw new RangeError("Cannot read the commit: its first line isn't JSON");
+  }
+  const writes = told.map(({ bytes, ...rest }): Write => {
+    if (bytes === null) return { ...rest, value: null };
+    return { ...rest, value: body.subarray(at, at += bytes) };
+  });
+  if (at !== body.length) {
+    throw new RangeError(`Cannot read the commit: it has ${body.length} bytes and tells of ${at}`);
+  }
+  return writes;
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
@@ -113,6 +159,14 @@ export function fetchedStore(kind: string, send: (request: Request) => Promise<R
     async delete(key, options = {}) {
       keyBytes(key);
       return parse((await ask("DELETE", "/entry", { key, version: options.ifVersion })).bytes).held;
+    },
+    async commit(writes) {
+      checkCommit(writes);
+      for (const { key, expiresInMs } of writes) {
+        keyBytes(key);
+        lifetime(expiresInMs);
+      }
+      return parse((await ask("POST", "/commit", {}, commitBody(writes))).bytes).held;
     },
     async list(prefix, options = {}) {
       prefixBytes(prefix);

@@ -21,4 +21,11 @@ Deno.test("storeHandler() says what it doesn't know", async () => {
   assertEquals((await handle(new Request("http://store/other"))).status, 404);
   assertEquals((await handle(new Request("http://store/entry?key=k", { method: "POST" }))).status, 405);
   assertEquals((await handle(new Request("http://store/entry?key="))).status, 400);
+  for (const body of ["", "[]", "no JSON\n", '[{"key":"a","bytes":3}]\nab', '[{"key":"a","bytes":1}]\nab']) {
+    assertEquals(
+      (await handle(new Request("http://store/commit", { method: "POST", body }))).status,
+      400,
+      body,
+    );
+  }
 });

@@ -26,6 +26,7 @@ function fragileStore() {
     list: async (prefix, options) => (check(false), await inner.list(prefix, options)),
     put: async (key, value, options) => (check(true), await inner.put(key, value, options)),
     delete: async (key, options) => (check(true), await inner.delete(key, options)),
+    commit: async (writes) => (check(true), await inner.commit(writes)),
     close: () => inner.close(),
   };
   return { inner, state, store };

@@ -62,6 +62,12 @@ async function listsBoth(): Promise<void> {
       "no compare-and-set",
     );
     await assertRejects(
+      () => store.commit([{ key: "a", value: new Uint8Array(2) }, { key: "score/1", value: null }]),
+      StoreError,
+      "can't be part of a commit",
+    );
+    assertEquals((await store.get("a"))?.value, new Uint8Array(1));
+    await assertRejects(
       () => store.put("score/big", new Uint8Array(27_000_000)),
       StoreError,
       "27000000 bytes",

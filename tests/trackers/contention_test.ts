@@ -24,6 +24,7 @@ function view(store: Store): Store {
     get: (key) => store.get(key),
     put: (key, value, options) => store.put(key, value, options),
     delete: (key, options) => store.delete(key, options),
+    commit: (writes) => store.commit(writes),
     list: (prefix, options) => store.list(prefix, options),
     close: () => store.close(),
   };
