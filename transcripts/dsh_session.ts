@@ -53,11 +53,13 @@ export interface SessionLog {
   readonly warnings: readonly string[];
 }
 
-/** Which part of a log is read: sequence numbers, both included. */
+/** Which part of a log is read (sequence numbers, both included), and as an answer to what. */
 export interface SessionRange {
   readonly from?: number;
   /** The log is read as if it ended here. */
   readonly to?: number;
+  /** A task that isn't the log's own: then every message of the user is kept but one that says the same. */
+  readonly task?: string;
 }
 
 /** Whether a text starts like a session log, of whatever format. */
@@ -86,7 +88,11 @@ export function readSessionLog(text: string, file: string, range: SessionRange =
   const users = own.filter((node) => node.kind === "user");
   const task = users.find((node) => node.seq >= from) ?? users.findLast((node) => node.seq < from) ??
     folded.nodes.findLast((node) => node.kind === "user" && !node.hidden) ?? null;
-  const shown = own.filter((node) => node !== task && node.seq >= from && hasContent(node));
+  const said = range.task?.trim();
+  const told = said === undefined
+    ? task
+    : users.find(({ seq, text }) => seq >= from && text.trim() === said) ?? null;
+  const shown = own.filter((node) => node !== told && node.seq >= from && hasContent(node));
   const warnings = [...describeBad(rows.bad), ...folded.warnings];
   if (rows.unknown.size > 0) {
     warnings.push(
@@ -98,7 +104,7 @@ export function readSessionLog(text: string, file: string, range: SessionRange =
   if (rows.outOfOrder > 0) {
     warnings.push(`${rows.outOfOrder} events don't follow the number before them: parts may be missing`);
   }
-  if (task !== null && task.seq <= folded.seedEnd) {
+  if (said === undefined && task !== null && task.seq <= folded.seedEnd) {
     warnings.push(
       "the fork has no message of the user; the task is the last one of the session it was forked from",
     );

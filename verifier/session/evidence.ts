@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readSessionLog } from "../../transcripts/dsh_session.ts";
+import { readSessionLog, type SessionRange } from "../../transcripts/dsh_session.ts";
 import { TranscriptError } from "../../transcripts/error.ts";
 import { readContent } from "../../transcripts/source.ts";
 import { chatSteps } from "../chat_messages.ts";
@@ -40,7 +40,11 @@ export function readEvidence(request: SessionRequest, warnings: Warnings): Evide
     return redact(left);
   };
   const read = request.log !== undefined
-    ? readLog(request.log, request.range ?? {}, warnings)
+    ? readLog(
+      request.log,
+      { ...request.range, ...(request.task === undefined ? {} : { task: request.task }) },
+      warnings,
+    )
     : request.messages !== undefined
     ? readMessages(request.messages as readonly ChatMessage[], warnings)
     : readSteps(request.steps ?? [], warnings);
@@ -80,7 +84,7 @@ function checkRange({ range, log }: SessionRequest): void {
   }
 }
 
-function readLog(text: string, range: { from?: number; to?: number }, warnings: Warnings): Read {
+function readLog(text: string, range: SessionRange, warnings: Warnings): Read {
   let log;
   try {
     log = readSessionLog(text, "log", range);

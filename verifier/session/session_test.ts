@@ -148,6 +148,60 @@ Deno.test("a range reads part of a log", async () => {
   await refuses({ messages: [{ role: "assistant", content: "x" }], task: "t", range: {} }, "/range");
 });
 
+Deno.test("a task of the request's own leaves the user's messages in the evidence, but the one that says the same", async () => {
+  const judge = judgeOf();
+  const ask = async (body: Record<string, unknown>) => {
+    const result = await run({ log: LOG, mode: "acceptance", ...body }, judge);
+    return { ...result, shown: judge.requests.at(-1)!.prefix };
+  };
+  // The newest message of the user came before the range: the task is the request's, and the evidence begins there.
+  const before = await ask({ task: "Repair it all.", range: { from: 7, to: 8 } });
+  assertEquals([before.task, before.source.steps, before.source.range], ["Repair it all.", 1, {
+    from: 7,
+    to: 8,
+  }]);
+  assert(!before.shown.includes("Fix the build") && !before.shown.includes("make: ***"));
+  const during = await ask({ task: "Fix the build of acme-42.", range: { from: 2 } });
+  assertStringIncludes(during.shown, "User: Also write it down.");
+  const same = await ask({ task: " Fix the build of acme-42.\n", range: { from: 1 } });
+  assertEquals(same.shown.split("Fix the build of acme-42.").length, 2);
+  const other = await ask({ task: "Is the work honest?" });
+  assertStringIncludes(other.shown, "User: Fix the build of acme-42.");
+  assertEquals(other.source.steps, 3);
+});
+
+Deno.test("what a plugin needs of an acceptance is there: why, by how much, and how many calls", async () => {
+  const steered = await run({ log: LOG, mode: "acceptance", threshold: 0.6, repeats: 2 }, judgeOf(0.4));
+  const { decision, score, threshold, failing, steer } = steered.acceptance!;
+  assertEquals([decision, threshold, failing.length, steered.usage.calls], ["steer", 0.6, 1, 2]);
+  assert(Math.abs(score! - 0.4) < 1e-9 && "analysis" in failing[0]!);
+  assertStringIncludes(steer!, "0.400");
+  const down = fakeJudge({
+    answer: () => {
+      throw new JudgeError("unauthorized", "no such key");
+    },
+  });
+  const open = await run({ log: LOG, mode: "acceptance" }, down);
+  assertEquals([open.acceptance!.decision, open.acceptance!.code], ["open", "judge_unauthorized"]);
+});
+
+Deno.test("a caller who leaves stops the buying: the verdict is open, and no more calls are made", async () => {
+  const controller = new AbortController();
+  const judge = fakeJudge({
+    answer: (request) => {
+      controller.abort(new DOMException("left", "AbortError"));
+      return answerWith(request.tags, [0.9, 0.1]);
+    },
+  });
+  const body = { log: LOG, mode: "acceptance", criteria: "coding", repeats: 8 };
+  const result = await session(fakeEnvironment(judge), parseRequest(sessionRequestSchema, body), {
+    signal: controller.signal,
+  });
+  assert(!("plan" in result));
+  assertEquals([result.acceptance!.decision, result.acceptance!.code], ["open", "aborted"]);
+  assert(judge.requests.length < 8, `${judge.requests.length} calls`);
+});
+
 Deno.test("chat messages in both shapes give task and steps, without the verifier's own calls", async () => {
   const openai = [
     { role: "system", content: "s" },
