@@ -9,6 +9,7 @@ import { VerifierError } from "../server/errors.js";
 import { fieldOfSetting, FIELDS, fieldsOf } from "./fields.js";
 import { didYouMean } from "./nearest.js";
 import { rowIssues } from "./standard_schema.js";
+import { unknownSetting } from "./settings_schema.js";
 import { parseServerUrl } from "./url.js";
 import { isAbsent, misfit, readText, refusal } from "./values.js";
 
@@ -161,12 +162,7 @@ function resolveAll(fields, layers) {
   }
   for (const key of Object.keys(layers.user)) {
     if (fieldOfSetting(key) === undefined) {
-      const known = FIELDS.flatMap(({ settings }) =>
-        settings === null ? [] : [settings]
-      );
-      problems.push(
-        `The user's setting ${key} is not known${didYouMean(key, known)}`,
-      );
+      problems.push(`Of the user's settings ${unknownSetting(key)}`);
     }
   }
   return {

@@ -291,8 +291,8 @@ describe("what can't be used", () => {
     const { threshold, timeoutMs, redact } = settings.get();
     assert.deepEqual([threshold, timeoutMs, redact], [0.7, 600_000, []]);
     assert.deepEqual(settings.problems().sort(), [
+      'Of the user\'s settings gateTreshold is not a setting; did you mean "gateThreshold"?',
       'The user\'s setting gateThreshold is not used: it must be a number from 0 to 1; value: "high"',
-      'The user\'s setting gateTreshold is not known; did you mean "gateThreshold"?',
       "The user's setting timeoutMs is not used: it must be a whole number from 1000 to 3600000; value: 5",
       'The variable ASSAY_REDACT is not used: it must be an array of strings, none of them empty; value: "[1]"',
       'The variable ASSAY_TIMEOUT_MS is not used: it must be a whole number from 1000 to 3600000; value: "soon"',
