@@ -5,7 +5,7 @@ import { type Store, StoreError } from "../../store/store.ts";
 import { answerWith, candidate, fakeEnvironment, fakeJudge } from "../../tests/verbs/fake_judge.ts";
 import { compare } from "../compare.ts";
 import { type DecisionRecord, recordDecision, Recording } from "./decisions.ts";
-import { isDecisionId, listDecisions, readDecision, turned } from "./store.ts";
+import { isDecisionId, listDecisions, readDecision, turned, writeDecision } from "./store.ts";
 import type { Environment } from "../environment.ts";
 import { AssayError } from "../errors.ts";
 import { JudgeError } from "../judges/judge.ts";
@@ -14,6 +14,7 @@ import { replayDecision } from "./replay.ts";
 import { compareRequestSchema, parseRequest, selectRequestSchema, trackRequestSchema } from "../requests.ts";
 import { select } from "../select/select.ts";
 import { readStatistics, readTimes } from "./statistics.ts";
+import { statisticOf } from "./statistics_record.ts";
 import { track } from "../track.ts";
 import type { CompareResult } from "../types.ts";
 
@@ -131,6 +132,31 @@ for (const [name, open] of STORES) {
   });
 }
 
+Deno.test("a decision is written in one commit: record, statistic, list and topic, or nothing of it", async () => {
+  const store = createMemoryStore();
+  const commits: (readonly string[])[] = [];
+  const watched: Store = {
+    ...store,
+    put: () => Promise.reject(new StoreError("a put of its own")),
+    commit: (writes) => {
+      commits.push(writes.map(({ key }) => key.replace(/[^/]{26}/, "ID")).toSorted());
+      return store.commit(writes);
+    },
+  };
+  const { id, warnings } = await run(fakeEnvironment(even, watched), { cache: "off" });
+  const keys = [
+    "decision/list/ID/compare",
+    "decision/record/ID",
+    "decision/topic/compare/ID",
+    "statistic/ID",
+  ];
+  assertEquals([commits, warnings], [[keys], []]);
+  const record = await readDecision(store, id);
+  const again = await assertRejects(() => writeDecision(store, record, statisticOf(record)), StoreError);
+  assertStringIncludes(again.message, id);
+  assertEquals((await store.list("")).keys.length, 4);
+});
+
 Deno.test("a burst of decisions is pruned by one writer, to at most a tenth more than are kept", async () => {
   const store = createMemoryStore();
   let [listings, removals] = [0, 0];
@@ -140,9 +166,9 @@ Deno.test("a burst of decisions is pruned by one writer, to at most a tenth more
       if (prefix.startsWith("decision/topic/")) listings++;
       return store.list(prefix, options);
     },
-    delete: (key, options) => {
-      removals++;
-      return store.delete(key, options);
+    commit: (writes) => {
+      removals += writes.filter(({ value }) => value === null).length;
+      return store.commit(writes);
     },
   };
   const judge = fakeJudge({ concurrency: 100, answer: (request) => answerWith(request.tags, [0.6, 0.5]) });
@@ -246,10 +272,10 @@ function failing(at: string): Store {
   const store = createMemoryStore();
   return {
     ...store,
-    put: (key, value, options) =>
-      key.startsWith(at)
+    commit: (writes) =>
+      writes.some(({ key }) => key.startsWith(at))
         ? Promise.reject(new StoreError("disk full, Bearer abcdef1234567890"))
-        : store.put(key, value, options),
+        : store.commit(writes),
   };
 }
 

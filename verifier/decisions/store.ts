@@ -9,13 +9,14 @@
  * | `statistic/<id>` | the record in numbers, for sums | 400 days |
  *
  * A turned id is the ULID with every digit replaced by its opposite, so that an ascending listing has the newest first.
- * They are written in this order, and removed with the topic's entry last. A crash in between leaves at worst a record
- * that no pruning finds, and that goes by its age.
+ * All four are written in one commit, and the three of a decision removed in one: it is there whole or not at all. What
+ * an older version's crash left of one goes by its age.
  *
  * @module
  */
 import * as z from "zod";
-import type { Store } from "../../store/store.ts";
+import { MAXIMUM_COMMIT } from "../../store/keys.ts";
+import { type Store, StoreError, type Write } from "../../store/store.ts";
 import type { DecisionRecord } from "./decisions.ts";
 import { readEvidence } from "./evidence.ts";
 import { type DecisionSettings, DEFAULT_DECISION_SETTINGS } from "./settings.ts";
@@ -28,8 +29,10 @@ export const STATISTIC_PREFIX = "statistic/";
 const LIST = "decision/list/";
 const RECORD = "decision/record/";
 const TOPIC = "decision/topic/";
-/** Records that are removed at once at most. */
+/** Decisions that are removed at once at most. */
 const MOST_PRUNED = 50;
+/** Of these so many in one commit: each has 3 keys. */
+const REMOVED_TOGETHER = Math.floor(MAXIMUM_COMMIT / 3);
 /** Keys that one page of a list looks at. */
 const MOST_LISTED = 1000;
 const PARALLEL_READS = 32;
@@ -50,9 +53,12 @@ export function turned(ulid: string): string {
 
 const ulidOf = (id: string): string => id.slice("dec_".length);
 
-async function topicPrefix(topic: string): Promise<string> {
-  const plain = /^[A-Za-z0-9_.-]{1,100}$/.test(topic) ? topic : `~${(await sha256Hex(topic)).slice(0, 40)}`;
-  return `${TOPIC}${plain}/`;
+const PLAIN_TOPIC = /^[A-Za-z0-9_.-]{1,100}$/;
+
+/** Most topics have plain names; then nothing is awaited before the commit. */
+function topicPrefix(topic: string): string | Promise<string> {
+  if (PLAIN_TOPIC.test(topic)) return `${TOPIC}${topic}/`;
+  return sha256Hex(topic).then((digest) => `${TOPIC}~${digest.slice(0, 40)}/`);
 }
 
 /**
@@ -66,23 +72,23 @@ export async function writeDecision(
   statistic: StatisticRecord,
   settings: DecisionSettings = DEFAULT_DECISION_SETTINGS,
 ): Promise<string | null> {
+  const expiresInMs = settings.statisticsDays * DAY_MS;
+  const write = (key: string, value: Uint8Array): Write => ({ key, value, ifVersion: null, expiresInMs });
   const summary = encoder.encode(JSON.stringify(statistic));
-  const lifetime = { expiresInMs: settings.statisticsDays * DAY_MS };
-  const statisticKey = STATISTIC_PREFIX + ulidOf(record.id);
-  if (settings.keep === 0) {
-    await store.put(statisticKey, summary, lifetime);
-    return null;
+  const writes = [write(STATISTIC_PREFIX + ulidOf(record.id), summary)];
+  let prefix: string | null = null;
+  if (settings.keep > 0) {
+    const place = turned(ulidOf(record.id));
+    const found = topicPrefix(record.topic);
+    prefix = typeof found === "string" ? found : await found;
+    writes.push(
+      write(RECORD + place, encoder.encode(JSON.stringify(record))),
+      write(`${LIST}${place}/${record.verb}`, summary),
+      write(prefix + place, encoder.encode(record.verb)),
+    );
   }
-  const place = turned(ulidOf(record.id));
-  const prefix = await topicPrefix(record.topic);
-  // The list after the record, as what is listed can be shown; the topic last, so that nobody prunes what is still being
-  // written. What may go together does: a store can commit it as one.
-  await Promise.all([
-    store.put(statisticKey, summary, lifetime),
-    store.put(RECORD + place, encoder.encode(JSON.stringify(record)), lifetime),
-  ]);
-  await store.put(`${LIST}${place}/${record.verb}`, summary, lifetime);
-  await store.put(prefix + place, encoder.encode(record.verb), lifetime);
+  if (!await store.commit(writes)) throw new StoreError(`there is a decision ${record.id} already`);
+  if (prefix === null) return null;
   try {
     await pruneWhenFull(store, prefix, settings.keep);
     return null;
@@ -150,16 +156,24 @@ async function prune(
     for (const key of page.keys) if (++seen > keep && old.length < MOST_PRUNED) old.push(key);
     cursor = page.cursor;
   }
-  await Promise.all(old.map(async (key) => {
-    const place = key.slice(prefix.length);
+  const verbs = await mapSome(old, async (key) => {
     const entry = await store.get(key);
-    await Promise.all([
-      entry === null || store.delete(`${LIST}${place}/${new TextDecoder().decode(entry.value)}`),
-      store.delete(RECORD + place),
-    ]);
-    // Last: what is still there is found again.
-    await store.delete(key);
-  }));
+    return entry === null ? null : new TextDecoder().decode(entry.value);
+  });
+  const keysOf = (i: number): readonly string[] => {
+    const [key, verb] = [old[i]!, verbs[i]];
+    const place = key.slice(prefix.length);
+    return [key, RECORD + place, ...(typeof verb === "string" ? [`${LIST}${place}/${verb}`] : [])];
+  };
+  const commits = Array.from({ length: Math.ceil(old.length / REMOVED_TOGETHER) }, (_, n) => {
+    const first = n * REMOVED_TOGETHER;
+    const decisions = Array.from(
+      { length: Math.min(REMOVED_TOGETHER, old.length - first) },
+      (_, i) => first + i,
+    );
+    return store.commit(decisions.flatMap(keysOf).map((key) => ({ key, value: null })));
+  });
+  await Promise.all(commits);
   return { left: seen - old.length, removed: old.length };
 }
 
