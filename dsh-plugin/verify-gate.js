@@ -1,0 +1,53 @@
+// @ts-check
+/**
+ * The gate's row of a composition file: it checks an agent's work at the end of a turn, and sends the agent back to work
+ * when it isn't accepted. Off until it is switched on.
+ *
+ * @module
+ */
+import process from "node:process";
+import { createSettings } from "./lib/config/resolve.js";
+import { rowConfig } from "./lib/config/rows.js";
+import { installNamespace } from "./lib/config/settings_namespace.js";
+import { configSchema } from "./lib/config/standard_schema.js";
+import { installGate } from "./lib/gate/install.js";
+import { createAutostart } from "./lib/server/autostart.js";
+import { createConnection } from "./lib/server/connection.js";
+
+/** Name of the plugin within the host. */
+export const name = "verify-gate";
+
+/** Services that must be there before the gate starts: none, so that no host fails to start for it. @type {string[]} */
+export const inject = [];
+
+/** Checks the row's `config` when the host loads it. */
+export const Config = configSchema("gate");
+
+/**
+ * @param {any} ctx The host's context.
+ * @param {unknown} [config] The row's `config`.
+ */
+export function apply(ctx, config) {
+  const log = {
+    info: (/** @type {string} */ text) => void ctx.logger?.info(text),
+    warn: (/** @type {string} */ text) => void ctx.logger?.warn(text),
+  };
+  const namespace = installNamespace(ctx, { log });
+  const settings = createSettings({
+    row: "gate",
+    config,
+    shared: () => rowConfig(ctx, "tools"),
+    user: namespace.user,
+    environment: process.env,
+  });
+  for (const problem of settings.problems()) log.warn(problem);
+  namespace.onChange(() => settings.problems().forEach(log.warn));
+  const read = () => settings.get();
+  const autostart = createAutostart({ settings: read, log });
+  const connection = createConnection({ settings: read, autostart });
+  ctx.effect(() => async () => {
+    connection.close();
+    await autostart.stop();
+  }, "assay: gate's connection");
+  installGate(ctx, { settings, connection, log });
+}
