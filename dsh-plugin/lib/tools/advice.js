@@ -24,6 +24,10 @@ const ADVICE = {
   body_too_large: "Shorten what is to be judged.",
 };
 
+/** How a server gets a model that writes drafts. */
+const WRITER =
+  "Drafts need an openai-compatible or gemini judge: the user adds one to the server's configuration (ASSAY_JUDGE_BASE_URL, ASSAY_JUDGE_MODEL and ASSAY_JUDGE_API_KEY define one); or write the drafts yourself and give them to verifier_select.";
+
 /**
  * One sentence, or `null` when the error says it all.
  *
@@ -41,6 +45,10 @@ export function adviceFor(error, deps) {
       planText(error.plan)
     }Raise budget, or ask for fewer repeats, criteria or candidates.`;
   }
+  if (
+    error.errors?.some(({ path }) => path === "/generator") &&
+    error.status !== null
+  ) return WRITER;
   return ADVICE[error.code] ?? null;
 }
 

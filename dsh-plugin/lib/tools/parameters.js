@@ -62,6 +62,7 @@ export const UNDECLARED = [
   "cache",
   "backend",
   "onError",
+  "rememberCriteria",
 ];
 
 /**

@@ -18,7 +18,7 @@ import { readNames, renameFields } from "./spelling.js";
  * What a tool gets from the host for one call; the part of it that is used here.
  *
  * @typedef {object} Execution
- * @property {AbortSignal} [signal] Its reason is a plain object.
+ * @property {AbortSignal} signal Its reason is a plain object.
  * @property {string} [callId]
  * @property {any} [agent] The calling agent with its `session`.
  */
@@ -38,7 +38,7 @@ import { readNames, renameFields } from "./spelling.js";
  * @property {Connection} connection
  * @property {any} ctx The host's context of this plugin.
  * @property {{ warn(message: string): void, info?(message: string): void }} log
- * @property {{ state?(): unknown }} [autostart]
+ * @property {{ state(): import("./autostart_state.js").AutostartState }} [autostart]
  */
 
 /**
@@ -137,7 +137,7 @@ async function execute(deps, spec, names, raw, exec) {
   try {
     const read = readNames(raw, names);
     spelled = read.spelled;
-    if (exec.signal?.aborted) {
+    if (exec.signal.aborted) {
       throw new VerifierError(
         "aborted",
         "The call was cancelled before it began.",

@@ -26,6 +26,7 @@ export const SPELLINGS = {
   dryRun: ["dry_run"],
   reviewStage: ["review_stage"],
   onError: ["on_error"],
+  rememberCriteria: ["remember_criteria"],
   from: ["from_seq", "fromSeq"],
   to: ["to_seq", "toSeq"],
   redact: ["redact_patterns", "redactPatterns"],

@@ -188,7 +188,7 @@ describe("idempotencyKey", () => {
   });
 
   test("never repeats without a session to tell calls apart by", () => {
-    const exec = { callId: "call-1" };
+    const exec = { callId: "call-1", signal: new AbortController().signal };
     assert.notEqual(
       idempotencyKey(exec, "/v1/echo", {}),
       idempotencyKey(exec, "/v1/echo", {}),

@@ -1,0 +1,53 @@
+// @ts-check
+/**
+ * The row `assay`: the verifier's tools. Loading it reads the row's configuration and registers; it asks no server.
+ *
+ * @module
+ */
+import { createSettings } from "./lib/config/resolve.js";
+import { announceRow } from "./lib/config/rows.js";
+import { installNamespace } from "./lib/config/settings_namespace.js";
+import { configSchema } from "./lib/config/standard_schema.js";
+import { createAutostart } from "./lib/server/autostart.js";
+import { createConnection } from "./lib/server/connection.js";
+import { watchAutostart } from "./lib/tools/autostart_state.js";
+import { registerTool } from "./lib/tools/register.js";
+import { SPECS } from "./lib/tools/specs.js";
+
+export const name = "assay";
+export const inject = ["tools"];
+export const Config = configSchema("tools");
+
+/**
+ * Called by the host, once per profile or once per agent of a preset.
+ *
+ * @param {any} ctx the host's context of this row
+ * @param {unknown} config the row's own; an invalid one is refused before this is called
+ */
+export function apply(ctx, config) {
+  const log = {
+    info: (/** @type {string} */ text) => ctx.logger.info(text),
+    warn: (/** @type {string} */ text) => ctx.logger.warn(text),
+  };
+  announceRow(ctx, "tools", config);
+  const { user } = installNamespace(ctx, { log });
+  const settings = createSettings({
+    row: "tools",
+    config,
+    user,
+    environment: process.env,
+  });
+  const autostart = watchAutostart(
+    createAutostart({ settings: () => settings.get(), log }),
+  );
+  const connection = createConnection({
+    settings: () => settings.get(),
+    autostart,
+  });
+  ctx.effect(() => async () => {
+    connection.close();
+    await autostart.stop();
+  }, "assay: server");
+  const deps = { settings, connection, ctx, log, autostart };
+  for (const spec of SPECS) registerTool(ctx, deps, spec(deps));
+}

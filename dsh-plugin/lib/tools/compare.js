@@ -1,0 +1,213 @@
+// @ts-check
+/**
+ * `verifier_compare`: which of two pieces of work is better.
+ *
+ * @module
+ */
+import { buy } from "./call.js";
+import {
+  array,
+  boolean,
+  integer,
+  nullable,
+  number,
+  object,
+  oneOfStrings,
+  string,
+} from "./output.js";
+import {
+  parameters,
+  readCriteria,
+  readShared,
+  readTrajectory,
+  required,
+  requiredText,
+  TRAJECTORY,
+  UNDECLARED,
+} from "./parameters.js";
+import {
+  footer,
+  list,
+  oneLine,
+  planText,
+  show,
+  showWithError,
+} from "./render.js";
+import { isPlan, resultOrPlan, scoredParts, shared, tally } from "./results.js";
+import { rubricOf } from "./rubric_of.js";
+
+/** A margin below one step of the judge's scale of 20 letters is small. */
+const STEP = 1 / 19;
+
+const output = resultOrPlan({
+  ...shared,
+  winner: oneOfStrings(["A", "B", "tie"]),
+  rewardA: nullable(number()),
+  rewardB: nullable(number()),
+  margin: nullable(number()),
+  standardError: nullable(number()),
+  slotBias: nullable(number()),
+  agreement: nullable(number()),
+  identical: boolean(),
+  criteria: array(object({
+    id: string(),
+    name: string(),
+    weight: number(),
+    rewardA: nullable(number()),
+    rewardB: nullable(number()),
+    scored: integer(),
+    unscored: integer(),
+  })),
+});
+
+/** @type {import("./register.js").ToolSpec} */
+const tool = {
+  name: "verifier_compare",
+  description:
+    "Which of two attempts at a task is better, and how sure: both are graded per criterion in both orders.",
+  parameters: parameters([
+    "task",
+    "context",
+    "criteria",
+    "repeats",
+    "judge",
+    "images",
+    "dryRun",
+  ], {
+    task: {
+      type: "string",
+      description: "Required. What the attempts were asked to do.",
+    },
+    a: {
+      ...TRAJECTORY,
+      description:
+        "Required. One attempt: what was done, commands and outputs included.",
+    },
+    b: { ...TRAJECTORY, description: "Required. The other." },
+  }),
+  accepts: [...UNDECLARED, "reviewStage"],
+  output,
+  concurrencySafe: true,
+  renames: [["/judge/profile", "/judge"]],
+  async run(args, exec, deps) {
+    const task = requiredText(args, "task");
+    const a = readTrajectory(required(args, "a"), "a");
+    const b = readTrajectory(required(args, "b"), "b");
+    const fields = readShared(args, deps.settings.get());
+    const rubric = await rubricOf(deps, exec, readCriteria(args));
+    const answer = /** @type {any} */ (await buy(deps, exec, "/v1/compare", {
+      ...fields,
+      task,
+      criteria: rubric.criteria,
+      a,
+      b,
+    }));
+    if (isPlan(answer)) return answer;
+    const reasons = (answer.calls ?? []).flatMap((/** @type {any} */ call) =>
+      [call.a, call.b].flatMap((side) =>
+        side.kind === "unscored" ? [side.reason] : []
+      )
+    );
+    return {
+      ...answer,
+      statement: statement(answer),
+      criteriaOrigin: rubric.origin,
+      scored: scoredParts(answer),
+      unscoredReasons: tally(reasons),
+      warnings: [
+        ...(rubric.warning === undefined ? [] : [rubric.warning]),
+        ...answer.warnings,
+      ],
+    };
+  },
+  title: () => "Compare two attempts",
+  headline: (value) =>
+    isPlan(value) ? `Compare: ${value.plan.calls} calls` : value.statement,
+  render(_args, value) {
+    if (isPlan(value)) return planText(value.plan);
+    return [
+      value.statement,
+      ...(value.identical ? [] : [
+        "Criteria (A against B):",
+        ...list(
+          value.criteria,
+          (/** @type {any} */ row) => criterionLine(row, value.winner),
+        ),
+        ...weakest(value),
+      ]),
+      ...footer(value),
+    ].join("\n");
+  },
+};
+
+/** The tool. */
+export const spec = () => tool;
+
+/**
+ * The verdict in one or two sentences. A tie is called a tie, and what can't be told apart is said to be so.
+ *
+ * @param {any} answer @returns {string}
+ */
+function statement(
+  { winner, rewardA, rewardB, margin, standardError, identical },
+) {
+  if (identical) {
+    return "Tie: A and B are the same, byte for byte; nothing was judged.";
+  }
+  if (winner === "tie") {
+    return `Tie: the judge sees no difference (${show(rewardA)} against ${
+      show(rewardB)
+    }).`;
+  }
+  const [own, other] = winner === "A" ? [rewardA, rewardB] : [rewardB, rewardA];
+  const size = margin === null ? null : Math.abs(margin);
+  const head = `${winner} is better: ${show(own)} against ${
+    show(other)
+  }, margin ${showWithError(size, standardError)}.`;
+  return `${head}${doubt(size, standardError)}`;
+}
+
+/** What speaks against relying on a margin. @param {number | null} size @param {number | null} error @returns {string} */
+function doubt(size, error) {
+  if (size === null) return " The margin can't be told.";
+  if (error !== null && size < 2 * error) {
+    return " Not certain: the margin is below two standard errors; more repeats would tell.";
+  }
+  if (size < STEP) {
+    return " Not certain: the margin is below one step of the judge's scale.";
+  }
+  return error === null
+    ? " How certain this is can't be told from one judging per criterion."
+    : "";
+}
+
+/** @param {any} row @param {string} winner @returns {string} */
+function criterionLine({ name, rewardA, rewardB, unscored }, winner) {
+  const missing = unscored > 0 ? `, ${unscored} not scored` : "";
+  const against = rewardA === null || rewardB === null
+    ? ""
+    : winner === "A" && rewardB > rewardA
+    ? " (here B is better)"
+    : winner === "B" && rewardA > rewardB
+    ? " (here A is better)"
+    : "";
+  return `${oneLine(name, 80)}: ${show(rewardA)} against ${
+    show(rewardB)
+  }${missing}${against}`;
+}
+
+/** The winner's lowest criterion: where it could still be better. @param {any} value @returns {string[]} */
+function weakest({ winner, criteria }) {
+  if (winner === "tie") return [];
+  const side = winner === "A" ? "rewardA" : "rewardB";
+  const rows = criteria.filter((/** @type {any} */ row) => row[side] !== null);
+  if (rows.length < 2) return [];
+  const lowest = rows.reduce((/** @type {any} */ low, /** @type {any} */ row) =>
+    row[side] < low[side] ? row : low
+  );
+  return [
+    `Weakest of ${winner}: ${oneLine(lowest.name, 80)} (${
+      show(lowest[side])
+    }).`,
+  ];
+}

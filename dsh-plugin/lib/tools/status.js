@@ -1,0 +1,252 @@
+// @ts-check
+/**
+ * `verifier_status`: whether there is a verifier, what it is, and what this plugin is set to. A server that can't be
+ * reached is a result here and no error, as telling so is what this tool is for.
+ *
+ * @module
+ */
+import { readFileSync } from "node:fs";
+import { FIELDS } from "../config/fields.js";
+import { toVerifierError } from "../server/errors.js";
+import { adviceFor } from "./advice.js";
+import {
+  anything,
+  array,
+  boolean,
+  integer,
+  nullable,
+  number,
+  object,
+  optional,
+  project,
+  string,
+} from "./output.js";
+import { dollars, list, oneLine, usageText } from "./render.js";
+import { usage } from "./results.js";
+
+/** A status that takes longer is no use to anyone. */
+const PATIENCE_MS = 15_000;
+
+const { version } = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+);
+
+const limit = nullable(number());
+const amounts = object({ calls: number(), tokens: number(), usd: number() });
+
+const server = object({
+  runtime: object({ name: string(), version: nullable(string()) }),
+  startedAt: string(),
+  uptimeSeconds: number(),
+  coreVersion: string(),
+  promptVersion: string(),
+  defaultJudge: string(),
+  judges: array(object({
+    name: string(),
+    kind: string(),
+    model: string(),
+    family: nullable(string()),
+    host: nullable(string()),
+    hasKey: boolean(),
+    isDefault: boolean(),
+    learnt: anything(),
+  })),
+  store: object({
+    kind: string(),
+    healthy: boolean(),
+    detail: optional(string()),
+  }),
+  requests: object({ finished: integer(), failed: integer() }),
+  usage,
+  budget: optional(object({
+    day: string(),
+    resetsAt: string(),
+    limits: object({ calls: limit, tokens: limit, usd: limit }),
+    spent: amounts,
+    held: amounts,
+  })),
+});
+
+const output = object({
+  statement: string(),
+  reachable: boolean(),
+  code: nullable(string()),
+  detail: nullable(string()),
+  url: string(),
+  pluginVersion: string(),
+  server: nullable(server),
+  settings: array(
+    object({ name: string(), value: anything(), source: string() }),
+  ),
+  problems: array(string()),
+  autostart: object({
+    enabled: boolean(),
+    state: string(),
+    detail: nullable(string()),
+  }),
+  workingDirectory: nullable(string()),
+});
+
+/** @type {import("./register.js").ToolSpec} */
+const tool = {
+  name: "verifier_status",
+  description:
+    "Whether the verifier can be reached, its judges, budget left and settings. Costs nothing.",
+  parameters: { type: "object", properties: {} },
+  output,
+  concurrencySafe: true,
+  async run(_args, exec, deps) {
+    const values = deps.settings.get();
+    const found = await ask(exec, deps);
+    const autostart = deps.autostart?.state() ??
+      { state: "idle", detail: null };
+    return {
+      ...found,
+      statement: found.reachable
+        ? `The verifier answers at ${values["url"]}.`
+        : `The verifier can't be used: ${oneLine(found.detail, 1000)}`,
+      url: values["url"],
+      pluginVersion: version,
+      settings: settingsOf(deps),
+      problems: deps.settings.problems(),
+      autostart: { enabled: values["autostart"] === true, ...autostart },
+      workingDirectory: exec.agent?.session?.header?.cwd ?? null,
+    };
+  },
+  title: () => "Verifier status",
+  headline: (value) => value.statement,
+  render: (_args, value) =>
+    [
+      value.statement,
+      ...(value.server === null ? [] : serverLines(value.server)),
+      `Plugin dsh-assay ${value.pluginVersion}; autostart ${
+        value.autostart.enabled ? "on" : "off"
+      }${
+        value.autostart.state === "idle" ? "" : ` (${value.autostart.state})`
+      }; working directory ${value.workingDirectory ?? "none"}.`,
+      "Settings that aren't defaults:",
+      ...settingLines(value.settings),
+      ...list(value.problems, (/** @type {string} */ problem) =>
+        `Problem: ${oneLine(problem)}`, 10),
+    ].join("\n"),
+};
+
+/** The tool. */
+export const spec = () => tool;
+
+/**
+ * @param {import("./register.js").Execution} exec @param {import("./register.js").Deps} deps
+ * @returns {Promise<{ reachable: boolean, code: string | null, detail: string | null, server: unknown }>}
+ * @throws {import("../server/errors.js").VerifierError} only `aborted`
+ */
+async function ask(exec, deps) {
+  try {
+    const { value } = await deps.connection.get("/v1/status", {
+      signal: exec.signal,
+      timeoutMs: PATIENCE_MS,
+    });
+    return {
+      reachable: true,
+      code: null,
+      detail: null,
+      server: project(server, value),
+    };
+  } catch (error) {
+    const known = toVerifierError(error);
+    if (known.code === "aborted") throw known;
+    const advice = adviceFor(known, deps);
+    // A server that refuses us, or speaks another language, is there all the same.
+    return {
+      reachable: known.status !== null || known.code === "bad_answer",
+      code: known.code,
+      detail: advice === null ? known.message : `${known.message} ${advice}`,
+      server: null,
+    };
+  }
+}
+
+/** Every setting of the tools with the layer it is from; a secret only says whether it is set. @param {import("./register.js").Deps} deps */
+function settingsOf({ settings }) {
+  const values = settings.get();
+  const fields = FIELDS.filter(({ row }) => row === "both" || row === "tools");
+  return fields.map(({ name, secret }) => ({
+    name,
+    value: secret === true
+      ? values[name] === null ? null : "(set, not shown)"
+      : values[name] ?? null,
+    source: settings.source(name),
+  }));
+}
+
+/** @param {readonly any[]} settings @returns {string[]} */
+function settingLines(settings) {
+  const changed = settings.filter(({ source }) => source !== "default");
+  if (changed.length === 0) return ["- none"];
+  return list(
+    changed,
+    ({ name, value, source }) =>
+      `${name}: ${
+        oneLine(typeof value === "string" ? value : JSON.stringify(value))
+      } (${source})`,
+  );
+}
+
+/** @param {any} server @returns {string[]} */
+function serverLines(
+  {
+    runtime,
+    coreVersion,
+    promptVersion,
+    judges,
+    store,
+    usage,
+    requests,
+    budget,
+  },
+) {
+  return [
+    `Server: ${oneLine(runtime.name, 40)} ${
+      oneLine(runtime.version ?? "", 40)
+    }, core ${oneLine(coreVersion, 40)}, prompts ${
+      oneLine(promptVersion, 40)
+    }; store ${oneLine(store.kind, 40)} ${
+      store.healthy ? "healthy" : `NOT healthy: ${oneLine(store.detail ?? "")}`
+    }.`,
+    "Judges:",
+    ...list(judges, judgeLine),
+    budgetLine(budget),
+    `Since its start: ${requests.finished} requests, ${requests.failed} failed; ${
+      usageText(usage)
+    }.`,
+  ];
+}
+
+/** @param {any} judge @returns {string} */
+function judgeLine({ name, kind, model, host, hasKey, isDefault, learnt }) {
+  const rules = kind === "evidence"
+    ? "rules, no model"
+    : `${oneLine(model, 80)}, ${kind}`;
+  const where = host === null
+    ? ""
+    : ` at ${oneLine(host, 80)}${hasKey ? "" : ", no key"}`;
+  const known = Object.keys(learnt ?? {}).length === 0
+    ? ""
+    : `; learnt ${oneLine(JSON.stringify(learnt), 120)}`;
+  return `${oneLine(name, 80)}${
+    isDefault ? " (default)" : ""
+  }: ${rules}${where}${known}`;
+}
+
+/** @param {any} budget @returns {string} */
+function budgetLine(budget) {
+  if (budget === null) return "Budget: no daily limit.";
+  const { limits, spent, held, resetsAt } = budget;
+  const left = ["calls", "tokens", "usd"].flatMap((unit) => {
+    if (limits[unit] === null) return [];
+    const rest = Math.max(0, limits[unit] - spent[unit] - held[unit]);
+    return [unit === "usd" ? dollars(rest) : `${rest} ${unit}`];
+  });
+  return `Budget left today: ${
+    left.length === 0 ? "no limit" : left.join(", ")
+  }; resets ${resetsAt}.`;
+}
