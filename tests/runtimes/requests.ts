@@ -136,6 +136,7 @@ export function openCases(): readonly Case[] {
     post("track: live", "/v1/track", { task, trajectory, cache: "off" }, events),
     ...trackerCases(),
     ...sessionCases(),
+    ...reviewCases(),
     { name: "decisions", path: "/v1/decisions?limit=500", status: 200 },
     { name: "decisions: of one verb", path: "/v1/decisions?verb=select&limit=2", status: 200 },
     { name: "decisions: a faulty query", path: "/v1/decisions?limt=2", status: 400 },
@@ -270,6 +271,44 @@ function trackerCases(): readonly Case[] {
     { name: "tracker: events of a deleted one", path: "/v1/trackers/{tracker}/events", status: 404 },
     { name: "tracker: no such", path: "/v1/trackers/trk_01JD0000000000000000000000", status: 404 },
     { name: "tracker: wrong method", path: "/v1/trackers", status: 405 },
+    post("tracker: an id of one's own", "/v1/trackers", { id: "ses-1_main", task: "t" }, { status: 201 }),
+    post("tracker: the same again", "/v1/trackers", { id: "ses-1_main", task: "t" }),
+    post("tracker: its id for another", "/v1/trackers", { id: "ses-1_main", task: "u" }, { status: 409 }),
+  ];
+}
+
+/** What reviews of a session may buy; `{review}` stands for the id of the last one that was granted. */
+function reviewCases(): readonly Case[] {
+  const review = {
+    session: "ses-1",
+    task: "ses-1/3",
+    purpose: "compare",
+    fingerprint: "f",
+    calls: 6,
+    limits: { task: { reviews: 1, calls: 9 }, session: { calls: 20 } },
+  };
+  const settle = "/v1/reviews/{review}/settle";
+  return [
+    post("review: granted", "/v1/reviews", review, { status: 201 }),
+    post("review: the same evidence meanwhile", "/v1/reviews", review),
+    post("review: done", settle, { state: "done", calls: 4, outcome: { winner: "A", apiKey: "secret" } }),
+    post("review: done again", settle, { state: "done", calls: 4 }),
+    post("review: done and failed", settle, { state: "failed", calls: 4 }, { status: 409 }),
+    post("review: the same evidence later", "/v1/reviews", { ...review, task: "other" }),
+    post("review: one too many", "/v1/reviews", { ...review, fingerprint: "g" }),
+    post("review: of the gate", "/v1/reviews", { ...review, fingerprint: "g", purpose: "gate", calls: 5 }, {
+      status: 201,
+    }),
+    post("review: more calls than are left", "/v1/reviews", {
+      ...review,
+      task: "x",
+      fingerprint: "h",
+      calls: 12,
+    }),
+    post("review: a fault", "/v1/reviews", { ...review, calls: -1 }, { status: 400 }),
+    post("review: no such", "/v1/reviews/rev_x/settle", { state: "done", calls: 0 }, { status: 404 }),
+    { name: "reviews", path: "/v1/reviews?session=ses-1", status: 200 },
+    { name: "reviews: of nothing", path: "/v1/reviews?session=ses-2", status: 200 },
   ];
 }
 
@@ -385,7 +424,10 @@ export async function answer(
   send: Send,
   { method = "GET", path: given, headers, body, name }: Case,
 ): Promise<Masked> {
-  const path = await fillIn(given.replace("{tracker}", trackers.get(send) ?? "none"), send);
+  const path = await fillIn(
+    given.replace("{tracker}", trackers.get(send) ?? "none").replace("{review}", reviews.get(send) ?? "none"),
+    send,
+  );
   const init = {
     method,
     headers: { ...headers, "x-request-id": `case/${name.replaceAll(/[^a-z]/gi, "-")}` },
@@ -396,6 +438,8 @@ export async function answer(
   const text = await response.text();
   const tracker = /^\/v1\/trackers\/(\w+)$/.exec(response.headers.get("location") ?? "")?.[1];
   if (tracker !== undefined) trackers.set(send, tracker);
+  const review = /^\{"granted":true,"id":"(rev_\w+)"/.exec(text)?.[1];
+  if (review !== undefined) reviews.set(send, review);
   const shown = [
     "content-type",
     "cache-control",
@@ -417,6 +461,9 @@ export async function answer(
 
 /** Id of the tracker that was started last, by who was asked. */
 const trackers = new WeakMap<Send, string>();
+
+/** Id of the review that was granted last, by who was asked. */
+const reviews = new WeakMap<Send, string>();
 
 /** The path with ids of decisions for their places. */
 async function fillIn(path: string, send: Send): Promise<string> {
@@ -479,6 +526,7 @@ const MASKED = new Set([
 /** Ids and times differ from run to run. */
 function maskText<T extends string | null>(text: T): T | string {
   return text?.replaceAll(/\b(trk|dec)_[0-9A-Z]{26}\b/g, "$1_MASKED")
+    .replaceAll(/\brev_[0-9A-Z]{26}_[0-9a-f]{32}\b/g, "rev_MASKED")
     .replaceAll(/;t=\d+\b/g, ";t=SECONDS").replace(/^\d{2,5}$/, "SECONDS")
     .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z\b/g, "TIME") ?? text;
 }

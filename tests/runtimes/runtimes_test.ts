@@ -171,7 +171,10 @@ for (const { name, start, ignore } of RUNTIMES) {
   });
 
   Deno.test(
-    { name: `${shown} answers thirty requests at once, and keeps a budget over them`, ignore },
+    {
+      name: `${shown} answers thirty requests at once, and keeps a budget and a review's limits over them`,
+      ignore,
+    },
     async () => {
       const server = await start(settings("http://127.0.0.1:9/v1", { tokens: true }));
       try {
@@ -198,6 +201,24 @@ for (const { name, start, ignore } of RUNTIMES) {
           ...Array(5).fill(200),
           ...Array(10).fill(429),
         ]);
+        const reserve = async (i: number): Promise<number> => {
+          const response = await fetch(`${server.origin}/v1/reviews`, {
+            method: "POST",
+            headers: { "content-type": "application/json", authorization: "Bearer token-of-ci" },
+            body: JSON.stringify({
+              session: "s",
+              task: "t",
+              purpose: "compare",
+              fingerprint: `f${i}`,
+              calls: 1,
+              limits: { session: { reviews: 5 } },
+            }),
+          });
+          await response.body?.cancel();
+          return response.status;
+        };
+        const reserved = await Promise.all(Array.from({ length: 30 }, (_, i) => reserve(i)));
+        assertEquals(reserved.sort(), [...Array(25).fill(200), ...Array(5).fill(201)]);
       } finally {
         await server.stop();
       }
