@@ -1,0 +1,154 @@
+// @ts-check
+/**
+ * Buying one automatic review: what it would cost is asked first, the ledger of the server reserves it (so that neither a
+ * budget nor the same evidence is spent twice, also not by another process or after a restart), then it is bought, then
+ * what was really bought is written down.
+ *
+ * @module
+ */
+import { toVerifierError } from "../server/errors.js";
+import { known, remember } from "./memory.js";
+
+/** @typedef {import("./types.js").Review} Review */
+/** @typedef {import("./types.js").Desk} Desk */
+/** @typedef {import("./types.js").Outcome} Outcome */
+/** @typedef {import("./types.js").Fields} Fields */
+
+/** The ledger answers in milliseconds; who waits longer waits for a server that is gone. */
+const LEDGER_TIMEOUT_MS = 10_000;
+
+/** With these nothing was bought: the request never reached a judge. */
+const BOUGHT_NOTHING = new Set([
+  "invalid_json",
+  "invalid_request",
+  "unauthorized",
+  "forbidden",
+  "not_found",
+  "method_not_allowed",
+  "body_too_large",
+  "unsupported_media_type",
+  "over_budget",
+  "budget_exhausted",
+  "rate_limited",
+]);
+
+/**
+ * Buys a review unless its evidence was judged before, another process is at it, or a budget is spent.
+ *
+ * @param {Desk} desk
+ * @param {Review} review
+ * @returns {Promise<Outcome>} Never rejects.
+ */
+export async function buyReview(desk, review) {
+  const { connection, ledger, settings, session, signal, turn, log } = desk;
+  const timeoutMs = Math.max(1, Math.min(settings.totalMs, desk.deadline?.remaining() ?? Infinity));
+  const before = known(session, review.fingerprint);
+  if (before === "done") return { kind: "known" };
+  // What failed in this turn would fail again at its next stop, a second later.
+  if (before !== undefined && before === turn) return { kind: "skipped" };
+  const options = { ...(signal === undefined ? {} : { signal }), timeoutMs };
+  /** @type {{ id: string, calls: number } | null} */
+  let held = null;
+  try {
+    const { value: dry } = await connection.post(review.path, {
+      ...review.body,
+      dryRun: true,
+    }, options);
+    const planned = callsOf(dry, "plan");
+    const reserved = await ledger.reserve(connection, {
+      session: session.id,
+      task: desk.task,
+      purpose: review.purpose,
+      fingerprint: review.fingerprint,
+      calls: planned,
+      limits: {
+        task: {
+          reviews: settings.reviewsPerTask,
+          calls: settings.callsPerTask,
+        },
+        session: {
+          reviews: settings.reviewsPerSession,
+          calls: settings.callsPerSession,
+        },
+      },
+    }, { ...options, timeoutMs: Math.min(timeoutMs, LEDGER_TIMEOUT_MS) });
+    if (!reserved.granted) {
+      if (reserved.reason === "reviewed") {
+        remember(session, review.fingerprint, "done");
+        return { kind: "known" };
+      }
+      return reserved.reason === "in_flight"
+        ? { kind: "skipped" }
+        : { kind: "spent", reason: String(reserved.reason) };
+    }
+    held = { id: reserved.id, calls: planned };
+    const { value } = await connection.post(review.path, review.body, {
+      ...options,
+      idempotencyKey: `review-${reserved.id}`,
+    });
+    const read = review.read(value);
+    const state = read.open === undefined ? "done" : "failed";
+    await settle(desk, held.id, {
+      state,
+      calls: callsOf(value, "usage"),
+      outcome: read.outcome,
+    });
+    held = null;
+    remember(session, review.fingerprint, state === "done" ? "done" : turn);
+    if (read.open !== undefined) {
+      return {
+        kind: "failed",
+        code: read.open.code,
+        message: read.open.message,
+      };
+    }
+    return { kind: "bought", value: read.value };
+  } catch (thrown) {
+    const error = toVerifierError(thrown);
+    remember(session, review.fingerprint, turn);
+    if (held !== null) {
+      // What a broken request has bought nobody can tell, so the whole hold counts.
+      const calls = BOUGHT_NOTHING.has(error.code) ? 0 : held.calls;
+      const state = error.code === "aborted" ? "abandoned" : "failed";
+      await settle(desk, held.id, {
+        state,
+        calls,
+        outcome: { code: error.code },
+      });
+    }
+    log?.warn(`assay routing: ${review.purpose} failed: ${error.message}`);
+    return { kind: "failed", code: error.code, message: error.message };
+  }
+}
+
+/**
+ * Writes down what was bought, without the turn's signal: an entry must be made also when the turn was called off. When it
+ * can't, the server counts the hold as bought, so nothing is spent twice.
+ *
+ * @param {Desk} desk
+ * @param {string} id
+ * @param {{ state: "done" | "failed" | "abandoned", calls: number, outcome: Fields }} entry
+ */
+async function settle({ connection, ledger, log }, id, entry) {
+  try {
+    await ledger.settle(connection, id, entry, { timeoutMs: LEDGER_TIMEOUT_MS });
+  } catch (error) {
+    log?.warn(`assay routing: review ${id} could not be settled: ${toVerifierError(error).message}`);
+  }
+}
+
+/**
+ * The calls that an answer's `plan` or `usage` counts.
+ * @param {unknown} value @param {"plan" | "usage"} field @returns {number}
+ */
+function callsOf(value, field) {
+  const part = /** @type {Record<string, { calls?: unknown } | undefined>} */ (value ??
+    {})[field];
+  const calls = part?.calls;
+  if (typeof calls === "number" && Number.isSafeInteger(calls) && calls >= 0) {
+    return calls;
+  }
+  throw new TypeError(
+    `the server's answer has no count of calls at /${field}/calls (value: ${String(calls)})`,
+  );
+}
