@@ -53,7 +53,7 @@ export const reviewRefused = z.strictObject({
     "session_calls",
   ]).describe(
     "reviewed: this session has a done review of the same evidence. in_flight: one is under way. Else the first limit " +
-      "that the review would exceed.",
+      "that the review would exceed; more than 500 under way are session_reviews too.",
   ),
   review: review.exactOptional().describe("The other one of the same evidence; with reviewed and in_flight."),
   spent,

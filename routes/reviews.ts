@@ -50,7 +50,7 @@ export function reviewOperations(services: Services): readonly Operation[] {
         description: "It may not.",
         content: { "application/json": { schema: "ReviewRefused", example: REVIEW_EXAMPLES.refused } },
       }],
-      problems: ["over_budget", "store_unavailable"],
+      problems: ["store_unavailable"],
       isSettled: (answer) => (answer as { readonly granted: boolean }).granted,
       handle: async (context) => {
         const request = parseRequest(reviewReserveSchema, await readJson(context.req.raw, bodyLimitBytes));

@@ -46,7 +46,6 @@ import type {
 export interface ReviewLedger {
   /**
    * Grants a review and holds its calls, or says why not.
-   * @throws {AssayError} `over_budget` when the session has too many reviews under way
    * @throws {StoreError} when it can't be counted, and then nothing may be bought
    */
   reserve(caller: string | null, request: ReviewReserveRequest): Promise<ReviewReservation>;
@@ -193,13 +192,8 @@ export function createReviewLedger(store: Store, options: ReviewLedgerOptions): 
         if (same !== undefined) return refuse("in_flight", heldReview(place.id(same[0]), same[1], at));
         const reason = exceeded(request, spent(record));
         if (reason !== null) return refuse(reason);
-        if (living.length >= MOST_HELD) {
-          throw new AssayError(
-            "over_budget",
-            `the session has ${living.length} reviews that nobody settled, and at most ${MOST_HELD} may be under way: ` +
-              "settle some, or wait until they expire",
-          );
-        }
+        // Nobody means to have so many under way; the record has to end somewhere.
+        if (living.length >= MOST_HELD) return refuse("session_reviews");
         const next = withHold(record, ulid, {
           task: redact(request.task),
           taskHash,
