@@ -39,9 +39,7 @@ export async function hostFacts(ctx, agent, signal) {
   return {
     planMode: ask(() => {
       const plan = ctx.get("planMode")?.get(agent);
-      return isFields(plan)
-        ? plan.active === true || plan.pending === true
-        : null;
+      return isFields(plan) ? plan.active === true || plan.pending === true : null;
     }),
     jobs: ask(() => {
       /** @type {unknown} */
@@ -85,9 +83,7 @@ export async function hostFacts(ctx, agent, signal) {
  */
 export function running(events, from, { jobs, subagents }) {
   const began = events.find(({ seq }) => seq >= from)?.time ?? 0;
-  const logged = jobs === null || subagents === null
-    ? started(events, from)
-    : { jobs: [], subagents: [] };
+  const logged = jobs === null || subagents === null ? started(events, from) : { jobs: [], subagents: [] };
   return {
     jobs: jobs === null
       ? logged.jobs
@@ -105,8 +101,7 @@ export function running(events, from, { jobs, subagents }) {
  * @returns {{ jobs: string[], subagents: string[] }}
  */
 function started(events, from) {
-  const restart =
-    events.findLast(({ type }) => type === "session/end-seed")?.seq ?? -1;
+  const restart = events.findLast(({ type }) => type === "session/end-seed")?.seq ?? -1;
   const since = Math.max(from, restart + 1);
   /** @type {Set<string>} */
   const jobs = new Set();

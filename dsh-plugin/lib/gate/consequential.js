@@ -96,10 +96,7 @@ export function isConsequential(call, sandboxMode) {
 export function sandboxModes(events) {
   const switches = events.flatMap((event) => {
     const { mode } = dataOf(event);
-    return event.type === "sandbox/mode" && typeof mode === "string"
-      ? [{ seq: event.seq, mode }]
-      : [];
+    return event.type === "sandbox/mode" && typeof mode === "string" ? [{ seq: event.seq, mode }] : [];
   });
-  return (seq) =>
-    switches.findLast((change) => change.seq <= seq)?.mode ?? null;
+  return (seq) => switches.findLast((change) => change.seq <= seq)?.mode ?? null;
 }

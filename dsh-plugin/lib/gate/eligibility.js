@@ -9,12 +9,7 @@ import { allCalls } from "../host/calls.js";
 import { dataOf, isFields } from "../host/events.js";
 import { currentTask } from "../host/task.js";
 import { inPlanMode, running, UNKNOWN_FACTS } from "./background.js";
-import {
-  ASKING,
-  isConsequential,
-  isVerifierTool,
-  sandboxModes,
-} from "./consequential.js";
+import { ASKING, isConsequential, isVerifierTool, sandboxModes } from "./consequential.js";
 
 /** @typedef {import("../host/events.js").HostEvent} HostEvent */
 
@@ -68,9 +63,7 @@ export function eligibility(
   if (calls.some(({ name, seq }) => ASKING.has(name) && seq > last.seq)) {
     return no("asking");
   }
-  const goal = own.findLast(({ type, seq }) =>
-    type === "goal/change" && seq > last.seq
-  );
+  const goal = own.findLast(({ type, seq }) => type === "goal/change" && seq > last.seq);
   if (goal !== undefined && waits(dataOf(goal).goal)) return no("goal_paused");
   const { jobs, subagents } = running(own, from, services);
   if (jobs.length + subagents.length > 0) return no("background");

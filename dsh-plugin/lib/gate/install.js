@@ -94,9 +94,7 @@ async function checkTurn(stop) {
   const { deps, agent, signal, settings } = stop;
   const deadline = startDeadline(signal, settings.totalMs);
   try {
-    const { steer: message, notices } = await deadline.bound(() =>
-      check(stop, deadline)
-    );
+    const { steer: message, notices } = await deadline.bound(() => check(stop, deadline));
     for (const notice of notices) notify(agent, notice, deps);
     if (message !== undefined && signal?.aborted !== true) {
       steer(agent, message);

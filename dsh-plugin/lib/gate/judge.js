@@ -13,11 +13,7 @@ import { readImages } from "../host/images.js";
 import { resolveRubric } from "../host/rubric.js";
 import { sessionLog } from "../host/session_log.js";
 import { currentTask, earlierTalk } from "../host/task.js";
-import {
-  quoteValue,
-  toVerifierError,
-  VerifierError,
-} from "../server/errors.js";
+import { quoteValue, toVerifierError, VerifierError } from "../server/errors.js";
 import { evidenceFingerprint, taskId } from "./fingerprint.js";
 import { reserve, settle } from "./ledger.js";
 import { planCalls } from "./planned_calls.js";
@@ -119,9 +115,7 @@ export async function judgeWork(check) {
     ...(isAbsent(settings.judge) ? {} : { judge: settings.judge }),
     ...(isAbsent(settings.channel) ? {} : { channel: settings.channel }),
   };
-  const context = task === null || settings.problem !== null
-    ? null
-    : earlierTalk(own, task);
+  const context = task === null || settings.problem !== null ? null : earlierTalk(own, task);
   const fingerprint = evidenceFingerprint(
     { ...question, context },
     own.filter(({ seq }) => seq >= from),
@@ -231,9 +225,7 @@ async function book({ connection, log }, id, entry) {
     });
   } catch (error) {
     log?.warn(
-      `assay gate: review ${id} could not be settled: ${
-        toVerifierError(error).message
-      }`,
+      `assay gate: review ${id} could not be settled: ${toVerifierError(error).message}`,
     );
   }
 }
@@ -255,9 +247,7 @@ function quick({ signal, remaining }) {
  * @param {string} fingerprint
  */
 function readVerdict(acceptance, fingerprint) {
-  const { decision, reason, code } = isFields(acceptance)
-    ? acceptance
-    : /** @type {Fields} */ ({});
+  const { decision, reason, code } = isFields(acceptance) ? acceptance : /** @type {Fields} */ ({});
   switch (decision) {
     case "accept":
       return { decision };
@@ -280,8 +270,7 @@ function readVerdict(acceptance, fingerprint) {
 /** What the ledger keeps of a verdict. @param {unknown} acceptance @returns {Fields} */
 function keep(acceptance) {
   if (!isFields(acceptance)) return {};
-  const { decision, score, baselineScore, threshold, failing, code, reason } =
-    acceptance;
+  const { decision, score, baselineScore, threshold, failing, code, reason } = acceptance;
   return { decision, score, baselineScore, threshold, failing, code, reason };
 }
 

@@ -59,9 +59,7 @@ export async function reserve(connection, request, options = {}) {
   }
   throw new VerifierError(
     "bad_answer",
-    `The server's ledger answered with neither a grant nor a refusal: ${
-      quoteValue(value)
-    }`,
+    `The server's ledger answered with neither a grant nor a refusal: ${quoteValue(value)}`,
   );
 }
 
@@ -76,9 +74,7 @@ export async function reserve(connection, request, options = {}) {
  * @throws {VerifierError}
  */
 export async function settle(connection, id, entry, options = {}) {
-  const body = entry.outcome === undefined
-    ? entry
-    : { ...entry, outcome: boundOutcome(entry.outcome) };
+  const body = entry.outcome === undefined ? entry : { ...entry, outcome: boundOutcome(entry.outcome) };
   await connection.post(
     `/v1/reviews/${encodeURIComponent(id)}/settle`,
     body,
@@ -94,11 +90,8 @@ export async function settle(connection, id, entry, options = {}) {
  */
 export function boundOutcome(outcome) {
   for (let longest = 4000; longest >= 1; longest = Math.floor(longest / 2)) {
-    const cut =
-      /** @type {Fields} */ (JSON.parse(JSON.stringify(outcome, (_, value) =>
-        typeof value === "string"
-          ? value.slice(0, longest).toWellFormed()
-          : value)));
+    const cut = /** @type {Fields} */ (JSON.parse(JSON.stringify(outcome, (_, value) =>
+      typeof value === "string" ? value.slice(0, longest).toWellFormed() : value)));
     if (Buffer.byteLength(JSON.stringify(cut)) <= MAXIMUM_OUTCOME) {
       return cut;
     }

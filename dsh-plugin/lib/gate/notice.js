@@ -62,9 +62,7 @@ export function notify(
     );
   } catch (error) {
     log?.warn(
-      `assay gate: a notice could not be left in the session's log: ${
-        toVerifierError(error).message
-      }`,
+      `assay gate: a notice could not be left in the session's log: ${toVerifierError(error).message}`,
     );
   }
   reasons.add(reason);
@@ -76,9 +74,7 @@ export function notify(
 /** @param {NotifiedAgent} agent @param {unknown} message */
 function leave(agent, message) {
   const { session } = agent;
-  const step = liveEvents(session).findLast(({ type }) =>
-    type === "step/start" || type === "step/end"
-  );
+  const step = liveEvents(session).findLast(({ type }) => type === "step/start" || type === "step/end");
   if (step?.type === "step/start") {
     if (typeof agent.inject !== "function") {
       throw new TypeError("the host's agent has no inject()");

@@ -40,9 +40,7 @@ export async function planCalls(
     return {
       criteria: FALLBACK_RUBRIC,
       calls: count * evaluations * judges,
-      warning: `the rubric can't be used, ${FALLBACK_RUBRIC} is: ${
-        /** @type {Error} */ (error).message
-      }`,
+      warning: `the rubric can't be used, ${FALLBACK_RUBRIC} is: ${/** @type {Error} */ (error).message}`,
     };
   }
 }

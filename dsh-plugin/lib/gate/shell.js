@@ -15,11 +15,9 @@ const without = (refused) => (args) => !args.some((arg) => refused.test(arg));
 /** @param {RegExp} allowed @returns {Rule} */
 const only = (allowed) => (args) => args.every((arg) => allowed.test(arg));
 /** At most one file: a second one would be written to. @type {Rule} */
-const oneFile = (args) =>
-  args.filter((arg) => !arg.startsWith("-")).length <= 1;
+const oneFile = (args) => args.filter((arg) => !arg.startsWith("-")).length <= 1;
 /** @type {Rule} */
-const versionOnly = (args) =>
-  args.length === 1 && /^(--version|-v|-V|version)$/.test(args[0] ?? "");
+const versionOnly = (args) => args.length === 1 && /^(--version|-v|-V|version)$/.test(args[0] ?? "");
 
 const SUBCOMMAND_LOOKS = new Set([
   ..."status log diff show blame ls-files ls-tree rev-parse rev-list describe shortlog cat-file grep"
@@ -105,9 +103,7 @@ const LOOKING = new Map([
 export function onlyLooks(command) {
   const commands = simpleCommands(command);
   return commands !== null && commands.length > 0 &&
-    commands.every(([name, ...args]) =>
-      LOOKING.get(name ?? "")?.(args) === true
-    );
+    commands.every(([name, ...args]) => LOOKING.get(name ?? "")?.(args) === true);
 }
 
 /** A character that ends a word and is more than space. */
@@ -190,12 +186,11 @@ function simpleCommands(text) {
  */
 function operator(text, at) {
   const rest = text.slice(at);
-  const found =
-    /^(?:&>>?|>>?)[ \t]*\/dev\/null(?![^\s;|&<>])|^>&[12](?![^\s;|&<>])/.exec(
-      rest,
-    ) ??
-      // Reading from a file; not a here-document, which may hold expansions, and not `<>`, which makes the file.
-      /^<[ \t]*(?=[^\s<>&();|$`'"\\])/.exec(rest) ??
-      /^(?:&&|\|\||;|\n|\|(?![|&]))/.exec(rest);
+  const found = /^(?:&>>?|>>?)[ \t]*\/dev\/null(?![^\s;|&<>])|^>&[12](?![^\s;|&<>])/.exec(
+    rest,
+  ) ??
+    // Reading from a file; not a here-document, which may hold expansions, and not `<>`, which makes the file.
+    /^<[ \t]*(?=[^\s<>&();|$`'"\\])/.exec(rest) ??
+    /^(?:&&|\|\||;|\n|\|(?![|&]))/.exec(rest);
   return found === null ? null : found[0];
 }

@@ -54,9 +54,7 @@ export function steersOf(own, turn) {
   return {
     count: steers.length,
     fingerprints: new Set(
-      steers.flatMap(({ fingerprint }) =>
-        typeof fingerprint === "string" ? [fingerprint] : []
-      ),
+      steers.flatMap(({ fingerprint }) => typeof fingerprint === "string" ? [fingerprint] : []),
     ),
   };
 }
@@ -69,9 +67,7 @@ export function steersOf(own, turn) {
 export function noticesOf(own) {
   return new Set(
     ownSources(own).flatMap((source) =>
-      !isSteer(source) && typeof source.reason === "string"
-        ? [source.reason]
-        : []
+      !isSteer(source) && typeof source.reason === "string" ? [source.reason] : []
     ),
   );
 }

@@ -1,0 +1,343 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { VerifierError } from "../../lib/server/errors.js";
+import { gateBench, gateServer, verdict, workedSession } from "../fakes/gate.js";
+import { problem } from "../fakes/server.js";
+
+/** @param {any} message */
+const textOf = (message) => message.content[0].text;
+
+describe("a gate that is off", () => {
+  test("returns at once and looks at nothing", () => {
+    const server = gateServer(verdict("steer"));
+    const bench = gateBench(server, { config: { enabled: false } });
+    Object.defineProperty(bench.agent, "session", {
+      get: () => assert.fail("the session was looked at"),
+    });
+    assert.equal(bench.stop(), undefined);
+    assert.deepEqual(server.seen, []);
+  });
+});
+
+describe("a gate at the end of a turn", () => {
+  test("lets accepted work pass and says nothing", async () => {
+    const server = gateServer(verdict("accept"));
+    const bench = gateBench(server);
+    assert.equal(await bench.stop(), undefined);
+    assert.deepEqual(bench.agent.steered, []);
+    assert.deepEqual(bench.notices(), []);
+    assert.deepEqual(bench.printed, []);
+    assert.deepEqual(server.paths(), [
+      "/v1/criteria/parse",
+      "/v1/reviews",
+      "/v1/session",
+      "/v1/reviews/rev/settle",
+    ]);
+    assert.equal(server.reviews.get("rev_0").calls, 3);
+  });
+
+  test("asks for the work since the task by the gate's own rule, a little before its own deadline", async () => {
+    const server = gateServer(verdict("accept"));
+    const bench = gateBench(server, { config: { threshold: 0.7, evaluations: 2, totalMs: 60_000 } });
+    await bench.stop();
+    const { body, options } = server.seen.find(({ path }) => path === "/v1/session") ??
+      assert.fail("nothing bought");
+    assert.equal(body.mode, "acceptance");
+    assert.equal(body.task, "Make the file.");
+    assert.equal(body.threshold, 0.7);
+    assert.equal(body.repeats, 2);
+    assert.equal(body.criteria, "general");
+    assert.deepEqual(body.range, { from: 2 });
+    assert.match(body.log, /^\{"type":"session"/);
+    assert.ok(body.deadlineMs < options.timeoutMs && body.deadlineMs > 50_000);
+    assert.equal(options.idempotencyKey, "gate-rev_0");
+    const reserved = server.seen.find(({ path }) => path === "/v1/reviews")?.body;
+    assert.equal(reserved.calls, 6);
+    assert.equal(reserved.purpose, "gate");
+    assert.deepEqual(reserved.limits, { task: { calls: 96 }, session: { calls: 240 } });
+  });
+
+  test("sends the agent back to work with score, threshold, failing criteria and the judge's words", async () => {
+    const bench = gateBench(gateServer(verdict("steer")));
+    await bench.stop();
+    const [message] = bench.agent.steered;
+    assert.match(textOf(message), /^The verifier did not accept this work\.\nScore 0\.300; at least 0\.600/);
+    assert.match(textOf(message), /- Checks: 0\.300, needs 0\.600\n {2}> Nothing was run\./);
+    assert.equal(message.source.form, "notice");
+    assert.equal(message.source.purpose, "steer");
+    assert.ok(message.source.summary.length <= 120);
+  });
+
+  test("steers as often as the settings allow in a turn, and buys no verdict that it couldn't act on", async () => {
+    const server = gateServer(verdict("steer"));
+    const bench = gateBench(server);
+    await bench.stop();
+    bench.answer("Now it is done.");
+    await bench.stop();
+    assert.equal(bench.agent.steered.length, 1);
+    assert.equal(server.bought(), 1);
+  });
+
+  test("judges all work since the task again after a steer", async () => {
+    let calls = 0;
+    const server = gateServer(() => verdict(calls++ === 0 ? "steer" : "accept"));
+    const bench = gateBench(server, { config: { maxGatesPerTurn: 3 } });
+    await bench.stop();
+    bench.answer("Now it is done.");
+    await bench.stop();
+    assert.equal(bench.agent.steered.length, 1);
+    const asked = server.seen.filter(({ path }) => path === "/v1/session");
+    assert.deepEqual(asked.map(({ body }) => body.range.from), [2, 2]);
+    assert.deepEqual(asked.map(({ body }) => body.task), ["Make the file.", "Make the file."]);
+  });
+
+  test("counts its steers in the log, so that a restart doesn't make it steer again", async () => {
+    const server = gateServer(verdict("steer"));
+    const first = gateBench(server);
+    await first.stop();
+    first.answer("Now it is done.");
+    const again = first.session.resume();
+    const bench = gateBench(server, { session: again });
+    await bench.stop();
+    assert.deepEqual(bench.agent.steered, []);
+  });
+
+  test("has a new count in the next turn, and none of the session that a fork came from", async () => {
+    const server = gateServer(verdict("steer"));
+    const first = gateBench(server);
+    await first.stop();
+    const fork = first.session.fork("session-2");
+    for (const session of [first.session, fork]) {
+      session.append("turn/end", { turn: session.turn, reason: { kind: "completed" } });
+      session.startTurn();
+      session.user("And another file.");
+      session.tool("c9", "write", { path: "b.txt", content: session.id }, "written");
+      session.append("step/end", { turn: session.turn, step: session.step });
+      const bench = gateBench(server, { session });
+      await bench.stop();
+      assert.equal(bench.agent.steered.length, 1, session.id);
+    }
+  });
+
+  test("doesn't pay twice for the same evidence", async () => {
+    const server = gateServer(verdict("accept"));
+    const bench = gateBench(server, { config: { maxGatesPerTurn: 3 } });
+    await bench.stop();
+    await bench.stop();
+    assert.equal(server.bought(), 1);
+    assert.deepEqual(bench.notices(), []);
+  });
+
+  test("steers again by a stored verdict when this turn hasn't been told it, and not twice", async () => {
+    const server = gateServer(verdict("steer"));
+    const lost = gateBench(server, { config: { maxGatesPerTurn: 3 } });
+    lost.agent.steer = () => {};
+    await lost.stop();
+    const bench = gateBench(server, { session: lost.session, config: { maxGatesPerTurn: 3 } });
+    await bench.stop();
+    assert.equal(bench.agent.steered.length, 1);
+    assert.match(textOf(bench.agent.steered[0]), /Nothing was run\./);
+    await bench.stop();
+    assert.equal(bench.agent.steered.length, 1);
+    assert.equal(server.bought(), 1);
+  });
+
+  test("works on logs of every format", async () => {
+    for (const version of [0, 1, 2, 3, 4]) {
+      const server = gateServer(verdict("steer"));
+      const bench = gateBench(server, { session: workedSession({ version }) });
+      await bench.stop();
+      await bench.stop();
+      assert.equal(bench.agent.steered.length, 1, `format ${version}`);
+    }
+  });
+
+  test("leaves subagents alone unless it is told otherwise", async () => {
+    for (const header of [{ delegationDepth: 1 }, { origin: "subagent" }]) {
+      const server = gateServer(verdict("steer"));
+      assert.equal(gateBench(server, { session: workedSession(header) }).stop(), undefined);
+      const bench = gateBench(server, {
+        session: workedSession(header),
+        config: { includeSubagents: true },
+      });
+      await bench.stop();
+      assert.equal(bench.agent.steered.length, 1);
+    }
+  });
+
+  test("judges by the pinned task when the settings have one", async () => {
+    const server = gateServer(verdict("accept"));
+    await gateBench(server, { config: { problem: "Keep the build green." } }).stop();
+    assert.equal(server.seen.find(({ path }) => path === "/v1/session")?.body.task, "Keep the build green.");
+  });
+
+  test("begins its message with the settings' own words", async () => {
+    const bench = gateBench(gateServer(verdict("steer")), { config: { steerText: "Noch einmal, bitte." } });
+    await bench.stop();
+    assert.match(textOf(bench.agent.steered[0]), /^Noch einmal, bitte\.\nScore 0\.300/);
+  });
+});
+
+describe("a gate without a verdict lets the turn end and says so once", () => {
+  const unreachable = new VerifierError("server_unreachable", "Nothing listens there.");
+  /** @type {[string, ReturnType<typeof gateServer>, string][]} */
+  const failures = [
+    [
+      "no server",
+      gateServer(null, { "POST /v1/criteria/parse": unreachable }),
+      "open:server_unreachable",
+    ],
+    [
+      "a wrong token",
+      gateServer(null, { "POST /v1/criteria/parse": problem("unauthorized", 401, "No.") }),
+      "open:unauthorized",
+    ],
+    ["a server error", gateServer(problem("internal", 500, "Oops.")), "open:internal"],
+    ["an answer of another kind", gateServer({ hello: 1 }), "open:bad_answer"],
+    ["a verdict without numbers", gateServer({ acceptance: { decision: "steer" } }), "open:bad_answer"],
+    ["an open decision", gateServer(verdict("open")), "open:judge_failed"],
+    ["no ledger", gateServer(null, { "POST /v1/reviews": problem("not_found", 404, "?") }), "open:not_found"],
+    [
+      "a ledger that answers nonsense",
+      gateServer(null, { "POST /v1/reviews": { granted: "maybe" } }),
+      "open:bad_answer",
+    ],
+    [
+      "a spent budget",
+      gateServer(null, { "POST /v1/reviews": { granted: false, reason: "task_calls" } }),
+      "open:task_calls",
+    ],
+  ];
+  for (const [name, server, reason] of failures) {
+    test(name, async () => {
+      const bench = gateBench(server);
+      assert.equal(await bench.stop(), undefined);
+      assert.deepEqual(bench.agent.steered, []);
+      assert.deepEqual(bench.agent.injected, []);
+      const [notice, ...others] = bench.notices();
+      assert.deepEqual(others, []);
+      assert.equal(notice.source.reason, reason);
+      assert.equal(notice.source.form, "notice");
+      assert.ok(notice.source.summary.length <= 120);
+      assert.equal(bench.printed.length, 1);
+      await bench.stop();
+      assert.equal(bench.notices().length, 1);
+      await gateBench(server, { session: bench.session.resume() }).stop();
+      assert.equal(bench.printed.length, 1);
+    });
+  }
+
+  test("a broken log", async () => {
+    const bench = gateBench(gateServer(verdict("steer")));
+    Object.defineProperty(bench.session, "events", { get: () => undefined });
+    await bench.stop();
+    await bench.stop();
+    assert.deepEqual(bench.agent.steered, []);
+    assert.equal(bench.printed.length, 1);
+  });
+
+  test("settings that can't be read", () => {
+    const bench = gateBench(gateServer(verdict("steer")));
+    bench.deps.settings.get = () => {
+      throw new TypeError("no settings");
+    };
+    assert.equal(bench.stop(), undefined);
+    assert.equal(bench.notices()[0].source.reason, "open:internal");
+  });
+
+  test("an agent that can't be steered", async () => {
+    const bench = gateBench(gateServer(verdict("steer")));
+    bench.agent.steer = () => {
+      throw new Error("disposed");
+    };
+    assert.equal(await bench.stop(), undefined);
+  });
+
+  test("a server that never answers, after the whole time that a turn may wait", async () => {
+    const server = gateServer(() => new Promise(() => {}));
+    const bench = gateBench(server, { config: { totalMs: 1000 } });
+    bench.deps.settings.get = () => ({ ...Object.freeze(createdSettings(bench)), totalMs: 20 });
+    await bench.stop();
+    assert.equal(bench.notices()[0].source.reason, "open:deadline_exceeded");
+    assert.deepEqual(bench.agent.steered, []);
+  });
+
+  test("a store that never answers", async () => {
+    const bench = gateBench(gateServer(verdict("steer")), {
+      services: { sessions: { flush: () => new Promise(() => {}) } },
+    });
+    bench.deps.settings.get = () => ({ ...createdSettings(bench), totalMs: 20 });
+    await bench.stop();
+    assert.equal(bench.notices()[0].source.reason, "open:deadline_exceeded");
+  });
+
+  test("a failed check frees the evidence, so that a later stop judges it", async () => {
+    let calls = 0;
+    const server = gateServer(() => calls++ === 0 ? problem("internal", 500, "Oops.") : verdict("steer"));
+    const bench = gateBench(server);
+    await bench.stop();
+    assert.equal(server.reviews.get("rev_0").state, "failed");
+    await bench.stop();
+    assert.equal(bench.agent.steered.length, 1);
+  });
+
+  test("a refused request costs nothing, one that broke off counts as bought", async () => {
+    const refused = gateServer(problem("over_budget", 422, "No."));
+    await gateBench(refused).stop();
+    assert.equal(refused.reviews.get("rev_0").calls, 0);
+    const broken = gateServer(unreachable);
+    await gateBench(broken).stop();
+    assert.equal(broken.reviews.get("rev_0").calls, 3);
+  });
+});
+
+describe("a turn that is called off", () => {
+  test("before the check isn't judged", () => {
+    const server = gateServer(verdict("steer"));
+    assert.equal(gateBench(server).stop(AbortSignal.abort({ kind: "disposed" })), undefined);
+    assert.deepEqual(server.seen, []);
+  });
+
+  test("during the check ends the request, and nothing is said", async () => {
+    const controller = new AbortController();
+    /** @type {any} */
+    let options;
+    const server = gateServer((/** @type {any} */ asked) => {
+      options = asked.options;
+      controller.abort({ kind: "disposed" });
+      return verdict("steer");
+    });
+    const bench = gateBench(server);
+    assert.equal(await bench.stop(controller.signal), undefined);
+    assert.equal(options.signal.aborted, true);
+    assert.deepEqual(bench.agent.steered, []);
+    assert.deepEqual(bench.notices(), []);
+    assert.deepEqual(bench.printed, []);
+  });
+});
+
+describe("a rubric that can't be used", () => {
+  test("is replaced by the fallback, and the user is told once", async () => {
+    const server = gateServer(verdict("accept"), {
+      "POST /v1/criteria/parse": (/** @type {any} */ { body }) =>
+        body.criteria === "coding"
+          ? { criteria: [{}, {}] }
+          : problem("invalid_request", 400, "No such rubric.", {
+            errors: [{ path: "/criteria", message: "must be known" }],
+          }),
+    });
+    const bench = gateBench(server, { config: { criteria: "codng" } });
+    await bench.stop();
+    await bench.stop();
+    const bought = server.seen.find(({ path }) => path === "/v1/session")?.body;
+    assert.equal(bought.criteria, "coding");
+    assert.equal(bench.notices().length, 1);
+    assert.match(textOf(bench.notices()[0]), /coding is/);
+  });
+});
+
+/** @param {ReturnType<typeof gateBench>} bench */
+function createdSettings(bench) {
+  return gateBench(/** @type {any} */ (bench.deps.connection)).deps.settings.get();
+}
