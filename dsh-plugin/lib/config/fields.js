@@ -37,6 +37,9 @@ export const NAMESPACE = "assay";
 /** Values of `mode`, from least to most done without being asked. */
 export const MODES = Object.freeze(["manual", "smart", "strict"]);
 
+/** Texts that may have several lines. */
+const LONG_TEXTS = new Set(["problem", "steerText"]);
+
 /** What a rubric or a judge may be written as. */
 const NAME_OR_DOCUMENT = Object.freeze(
   /** @type {const} */ (["string", "object", "array"]),
@@ -328,9 +331,7 @@ export function settingsTable(language = "en") {
     row: field.row,
     name: field.name,
     type: typeText(field),
-    default: field.default === null
-      ? ""
-      : `\`${JSON.stringify(field.default)}\``,
+    default: field.default === null ? "" : `\`${JSON.stringify(field.default)}\``,
     settings: field.settings ?? "",
     env: field.env ?? "",
     argument: field.argument,
@@ -338,11 +339,39 @@ export function settingsTable(language = "en") {
   }));
 }
 
+/**
+ * What the settings card has to know of the fields, as JSON.
+ *
+ * @returns {Record<string, unknown>[]}
+ */
+export function clientFields() {
+  return FIELDS.flatMap(
+    (
+      {
+        name,
+        row: _row,
+        settings,
+        env: _env,
+        argument: _argument,
+        fallback,
+        ...field
+      },
+    ) => {
+      if (settings === null) return [];
+      // With nothing of its own this field takes another's value, which isn't known here.
+      const shown = fallback === undefined ? field : { ...field, default: null };
+      return [{
+        key: settings,
+        ...shown,
+        ...(LONG_TEXTS.has(name) ? { long: true } : {}),
+      }];
+    },
+  );
+}
+
 /** @param {Entry} entry @returns {Field} */
 function field(entry) {
-  const key = entry.row === "gate"
-    ? `gate${entry.name[0]?.toUpperCase()}${entry.name.slice(1)}`
-    : entry.name;
+  const key = entry.row === "gate" ? `gate${entry.name[0]?.toUpperCase()}${entry.name.slice(1)}` : entry.name;
   const text = TEXTS[key];
   if (text === undefined) {
     throw new Error(`lib/config/field_texts.js must have a text for "${key}"`);
@@ -359,9 +388,7 @@ function field(entry) {
 
 /** `gateMaxGatesPerTurn` → `ASSAY_GATE_MAX_GATES_PER_TURN`. @param {string} key @returns {string} */
 function variable(key) {
-  return `ASSAY_${
-    key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()
-  }`;
+  return `ASSAY_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
 /** @param {Field} field @returns {string} */
@@ -370,9 +397,7 @@ function typeText(field) {
     return field.enum.map((value) => `\`${value}\``).join(", ");
   }
   if (field.type === "json") {
-    return field.accepts?.includes("strings")
-      ? "array of strings"
-      : "name, text, object or array";
+    return field.accepts?.includes("strings") ? "array of strings" : "name, text, object or array";
   }
   if (field.minimum === undefined) return field.secret ? "secret" : field.type;
   return `${field.type}, ${field.minimum} to ${field.maximum}`;

@@ -90,28 +90,18 @@ export function createSettings(
   return {
     get(toolArguments) {
       const { values } = resolved();
-      const given = toolArguments === undefined
-        ? []
-        : argumentsOf(fields, toolArguments);
-      return given.length === 0
-        ? values
-        : Object.freeze({ ...values, ...Object.fromEntries(given) });
+      const given = toolArguments === undefined ? [] : argumentsOf(fields, toolArguments);
+      return given.length === 0 ? values : Object.freeze({ ...values, ...Object.fromEntries(given) });
     },
     source(name, toolArguments) {
       const source = resolved().sources[name];
       if (source === undefined) {
         throw new TypeError(
-          `"${name}" is not a setting of the ${row} row${
-            didYouMean(name, fields.map((each) => each.name))
-          }`,
+          `"${name}" is not a setting of the ${row} row${didYouMean(name, fields.map((each) => each.name))}`,
         );
       }
-      const given = toolArguments === undefined
-        ? []
-        : argumentsOf(fields, toolArguments);
-      return given.some(([argument]) => argument === name)
-        ? "arguments"
-        : source;
+      const given = toolArguments === undefined ? [] : argumentsOf(fields, toolArguments);
+      return given.some(([argument]) => argument === name) ? "arguments" : source;
     },
     problems() {
       const { problems, values } = resolved();
@@ -208,18 +198,14 @@ function fromLayers(field, layers, problems) {
     if ("value" in read) {
       found.push({ value: read.value, source: "environment" });
     } else {problems.push(
-        `The variable ${field.env} is not used: it ${
-          refusal(field, read.rule, text)
-        }`,
+        `The variable ${field.env} is not used: it ${refusal(field, read.rule, text)}`,
       );}
   }
   if (found[0] !== undefined || field.fallback === undefined) {
     return found[0] ?? null;
   }
   const common = fieldsOf("tools").find(({ name }) => name === field.fallback);
-  return common === undefined
-    ? null
-    : fromLayers(common, { ...layers, own: layers.shared }, problems);
+  return common === undefined ? null : fromLayers(common, { ...layers, own: layers.shared }, problems);
 }
 
 /** @param {Settings} values @returns {string[]} */

@@ -23,9 +23,7 @@ export function scopeKey(ctx) {
     typeof at === "object" && at !== null;
     at = Object.getPrototypeOf(at)
   ) {
-    const tag = Object.getOwnPropertySymbols(at).find(({ description }) =>
-      description === SCOPE_TAG
-    );
+    const tag = Object.getOwnPropertySymbols(at).find(({ description }) => description === SCOPE_TAG);
     if (tag !== undefined) return /** @type {any} */ (at)[tag];
   }
   return undefined;

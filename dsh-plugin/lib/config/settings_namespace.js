@@ -133,9 +133,7 @@ function leakOf(settings) {
   try {
     described = descriptor(settings, { redactSecrets: true });
   } catch (error) {
-    return `describing it fails (${
-      error instanceof Error ? error.message : String(error)
-    })`;
+    return `describing it fails (${error instanceof Error ? error.message : String(error)})`;
   }
   if (described === undefined) return null;
   const { secrets, value, user } = described;
@@ -145,25 +143,17 @@ function leakOf(settings) {
   ) {
     return "it doesn't list the token as a secret";
   }
-  return [value, user].some((layer) => layer?.token !== undefined)
-    ? "it gives the token's value"
-    : null;
+  return [value, user].some((layer) => layer?.token !== undefined) ? "it gives the token's value" : null;
 }
 
 /** @param {SettingsService} settings @returns {Section} */
 function section(settings) {
-  const found = typeof settings.get === "function"
-    ? settings.get(NAMESPACE)
-    : descriptor(settings)?.user;
-  return typeof found === "object" && found !== null
-    ? /** @type {Section} */ (found)
-    : NOTHING;
+  const found = typeof settings.get === "function" ? settings.get(NAMESPACE) : descriptor(settings)?.user;
+  return typeof found === "object" && found !== null ? /** @type {Section} */ (found) : NOTHING;
 }
 
 /** @param {SettingsService} settings @param {{ redactSecrets?: boolean }} [options] @returns {any} */
 function descriptor(settings, options) {
   const all = settings.describe?.(options);
-  return Array.isArray(all)
-    ? all.find(({ ns }) => ns === NAMESPACE)
-    : undefined;
+  return Array.isArray(all) ? all.find(({ ns }) => ns === NAMESPACE) : undefined;
 }

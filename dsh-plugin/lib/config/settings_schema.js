@@ -32,12 +32,8 @@ export function settingsSchema() {
     const next = /** @type {Record<string, unknown>} */ (section ?? {});
     const before = accepted;
     if (before !== null) {
-      const changed = Object.entries(next).filter(([key, value]) =>
-        !sameJson(value, before[key])
-      );
-      const faults = changed.flatMap(([key, value]) =>
-        settingFault(key, value) ?? []
-      );
+      const changed = Object.entries(next).filter(([key, value]) => !sameJson(value, before[key]));
+      const faults = changed.flatMap(([key, value]) => settingFault(key, value) ?? []);
       if (faults.length > 0) throw new TypeError(faults.join("; "));
     }
     accepted = structuredClone(next);
@@ -78,17 +74,13 @@ export function unknownSetting(key) {
     }
   }
   const near = nearestName(key, known.keys());
-  return `${key} is not a setting${
-    near === null ? "" : `; did you mean "${known.get(near)}"?`
-  }`;
+  return `${key} is not a setting${near === null ? "" : `; did you mean "${known.get(near)}"?`}`;
 }
 
 /** @returns {Node} */
 function rootNode() {
   const dict = Object.fromEntries(
-    FIELDS.flatMap((field) =>
-      field.settings === null ? [] : [[field.settings, fieldNode(field)]]
-    ),
+    FIELDS.flatMap((field) => field.settings === null ? [] : [[field.settings, fieldNode(field)]]),
   );
   return { type: "object", meta: {}, dict };
 }

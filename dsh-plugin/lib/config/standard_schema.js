@@ -25,9 +25,7 @@ export function configSchema(row) {
       vendor: "dsh-assay",
       validate: (value) => {
         const issues = rowIssues(row, value);
-        return issues.length > 0
-          ? { issues }
-          : { value: { .../** @type {object} */ (value ?? {}) } };
+        return issues.length > 0 ? { issues } : { value: { .../** @type {object} */ (value ?? {}) } };
       },
     },
   };
@@ -53,9 +51,7 @@ export function rowIssues(row, config) {
     if (field === undefined) {
       issues.push({
         path: [name],
-        message: `${name} is not a setting of this row${
-          didYouMean(name, fields.keys())
-        }`,
+        message: `${name} is not a setting of this row${didYouMean(name, fields.keys())}`,
       });
       continue;
     }

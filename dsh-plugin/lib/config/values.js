@@ -49,9 +49,7 @@ export function misfit(field, value) {
 export function refusal(field, rule, value) {
   if (field.secret) return `${rule} (its value is not shown)`;
   const shown = quoteValue(value);
-  return `${rule}; value: ${
-    field.format === "url" ? shown.replace(/\/\/[^/]*@/, "//…@") : shown
-  }`;
+  return `${rule}; value: ${field.format === "url" ? shown.replace(/\/\/[^/]*@/, "//…@") : shown}`;
 }
 
 /**
@@ -77,13 +75,9 @@ function convert(field, text) {
       return /^(false|0|no|off)$/i.test(trimmed) ? false : undefined;
     case "number":
     case "integer":
-      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed)
-        ? Number(trimmed)
-        : undefined;
+      return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : undefined;
     case "string":
-      return field.format === undefined && field.enum === undefined
-        ? text
-        : trimmed;
+      return field.format === undefined && field.enum === undefined ? text : trimmed;
     case "json": {
       // A name, a path or Markdown is a string as it stands; what looks like JSON has to be JSON.
       if (!/^[[{]/.test(trimmed)) {
@@ -93,9 +87,7 @@ function convert(field, text) {
         return JSON.parse(trimmed);
       } catch {
         // Markdown may open with a link, `[like](this)`.
-        return field.accepts?.includes("string") && trimmed.startsWith("[")
-          ? text
-          : undefined;
+        return field.accepts?.includes("string") && trimmed.startsWith("[") ? text : undefined;
       }
     }
   }
@@ -117,9 +109,7 @@ function fitsNumber({ type, minimum = -Infinity, maximum = Infinity }, value) {
 
 /** @param {Field} field @returns {string} */
 function numberRule({ type, minimum, maximum }) {
-  return `must be ${
-    type === "integer" ? "a whole number" : "a number"
-  } from ${minimum} to ${maximum}`;
+  return `must be ${type === "integer" ? "a whole number" : "a number"} from ${minimum} to ${maximum}`;
 }
 
 /** @param {Field} field @param {unknown} value @returns {string | null} */
@@ -148,12 +138,6 @@ function jsonMisfit({ accepts = [] }, value) {
       value.every((each) => typeof each === "string" && each !== "");
     return fits ? null : "must be an array of strings, none of them empty";
   }
-  const kind = Array.isArray(value)
-    ? "array"
-    : value === null
-    ? "null"
-    : typeof value;
-  return accepts.some((each) => each === kind)
-    ? null
-    : "must be a name, a text, an object or an array";
+  const kind = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
+  return accepts.some((each) => each === kind) ? null : "must be a name, a text, an object or an array";
 }

@@ -56,8 +56,7 @@ function problem(value, { status, headers, text }, base) {
   const document = typeof value === "object" && value !== null
     ? /** @type {Record<string, unknown>} */ (value)
     : {};
-  const { code, detail, title, errors, plan, stage, length, decision } =
-    document;
+  const { code, detail, title, errors, plan, stage, length, decision } = document;
   if (typeof code !== "string") {
     return new VerifierError(
       "bad_answer",
@@ -88,8 +87,7 @@ function problem(value, { status, headers, text }, base) {
 /** @param {unknown} entry @returns {import("./errors.js").FieldError[]} */
 function fieldError(entry) {
   if (typeof entry !== "object" || entry === null) return [];
-  const { path, message, value } =
-    /** @type {Record<string, unknown>} */ (entry);
+  const { path, message, value } = /** @type {Record<string, unknown>} */ (entry);
   if (typeof path !== "string" || typeof message !== "string") return [];
   return [{ path, message, ...(value === undefined ? {} : { value }) }];
 }
@@ -106,9 +104,7 @@ function retryAfter(seconds, header) {
   if (header === undefined) return undefined;
   if (/^\d+$/.test(header)) return Number(header);
   const at = Date.parse(header);
-  return Number.isNaN(at)
-    ? undefined
-    : Math.max(0, Math.ceil((at - Date.now()) / 1000));
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
 }
 
 /** @param {string} text @returns {string} */

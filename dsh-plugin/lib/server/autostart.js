@@ -88,9 +88,7 @@ export function createAutostart(
         await endRunning();
         throw failed(
           server,
-          `The local server didn't answer at ${url.base} within ${
-            deadlineMs / 1000
-          } s`,
+          `The local server didn't answer at ${url.base} within ${deadlineMs / 1000} s`,
         );
       }
       await pause(pollMs);
@@ -124,10 +122,7 @@ export function createAutostart(
     );
     child.on(
       "exit",
-      (code, signal) =>
-        server.ended ??= signal === null
-          ? `exit code ${code}`
-          : `signal ${signal}`,
+      (code, signal) => server.ended ??= signal === null ? `exit code ${code}` : `signal ${signal}`,
     );
     // A pipe that breaks because the server is gone is told by the exit.
     child.stdin?.on("error", () => {});
@@ -138,9 +133,7 @@ export function createAutostart(
         const lines = (rest + text).split(/\r?\n/);
         rest = (lines.pop() ?? "").slice(-1000);
         server.words.push(
-          ...lines.filter((line) => line.trim() !== "").map((line) =>
-            line.slice(0, 300)
-          ),
+          ...lines.filter((line) => line.trim() !== "").map((line) => line.slice(0, 300)),
         );
         server.words.splice(0, Math.max(0, server.words.length - LAST_WORDS));
       },
@@ -252,8 +245,6 @@ function abortable(promise, signal) {
       );
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
-    promise.then(resolve, reject).finally(() =>
-      signal.removeEventListener("abort", leave)
-    );
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
   });
 }

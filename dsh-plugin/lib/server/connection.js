@@ -56,8 +56,7 @@ export function createConnection(
     body,
     { signal, timeoutMs, idempotencyKey },
   ) {
-    const { url: address, token, timeoutMs: limit, autostart: mayStart } =
-      settings();
+    const { url: address, token, timeoutMs: limit, autostart: mayStart } = settings();
     const url = serverUrl(address);
     const deadline = timeoutMs ?? limit;
     const controller = new AbortController();
@@ -68,8 +67,7 @@ export function createConnection(
       stopped ??= reason;
       controller.abort();
     };
-    const onAbort = () =>
-      stop(new VerifierError("aborted", "The call was cancelled."));
+    const onAbort = () => stop(new VerifierError("aborted", "The call was cancelled."));
     if (signal?.aborted) onAbort();
     signal?.addEventListener("abort", onAbort);
     const timer = setTimeout(() => {
@@ -126,11 +124,9 @@ export function createConnection(
   }
 
   return {
-    post: async (path, body, options = {}) =>
-      await call("POST", path, asJson(body), options),
+    post: async (path, body, options = {}) => await call("POST", path, asJson(body), options),
     get: async (path, options = {}) => await call("GET", path, null, options),
-    remove: async (path, options = {}) =>
-      await call("DELETE", path, null, options),
+    remove: async (path, options = {}) => await call("DELETE", path, null, options),
     close: () => transport.close(),
   };
 }
@@ -152,9 +148,7 @@ function headersOf(token, withBody, idempotencyKey) {
   if (idempotencyKey !== undefined && !/^[\x21-\x7e]+$/.test(idempotencyKey)) {
     throw new VerifierError(
       "invalid_request",
-      `idempotencyKey must be visible ASCII without spaces; value: ${
-        quoteValue(idempotencyKey)
-      }`,
+      `idempotencyKey must be visible ASCII without spaces; value: ${quoteValue(idempotencyKey)}`,
     );
   }
   return {
@@ -163,9 +157,7 @@ function headersOf(token, withBody, idempotencyKey) {
     "x-request-id": randomUUID(),
     ...(withBody ? { "content-type": "application/json" } : {}),
     ...(typeof token === "string" ? { authorization: `Bearer ${token}` } : {}),
-    ...(idempotencyKey === undefined
-      ? {}
-      : { "idempotency-key": idempotencyKey }),
+    ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
   };
 }
 

@@ -26,9 +26,7 @@ export async function endProcess(
   ) return;
   const { pid } = child;
   /** @type {Promise<"ended">} */
-  const ended = new Promise((resolve) =>
-    child.once("exit", () => resolve("ended"))
-  );
+  const ended = new Promise((resolve) => child.once("exit", () => resolve("ended")));
   child.stdin?.end();
   for (const signal of /** @type {const} */ (["SIGTERM", "SIGKILL"])) {
     if (await within(ended, graceMs)) return;
@@ -54,9 +52,7 @@ async function within(promise, milliseconds) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   /** @type {Promise<false>} */
-  const late = new Promise((resolve) =>
-    timer = setTimeout(() => resolve(false), milliseconds)
-  );
+  const late = new Promise((resolve) => timer = setTimeout(() => resolve(false), milliseconds));
   const first = await Promise.race([promise.then(() => true), late]);
   clearTimeout(timer);
   return first;

@@ -82,9 +82,7 @@ function exchangeOver(
 ) {
   return new Promise((resolve, reject) => {
     let answered = false;
-    const length = body === null
-      ? {}
-      : { "content-length": String(Buffer.byteLength(body)) };
+    const length = body === null ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const { hostname: host, port } = url;
     const request = open({
       agent,
@@ -94,8 +92,7 @@ function exchangeOver(
       path,
       headers: { ...headers, ...length },
     });
-    const onAbort = () =>
-      fail(new TransportError("aborted", { code: "ABORTED", answered }));
+    const onAbort = () => fail(new TransportError("aborted", { code: "ABORTED", answered }));
     /** @param {unknown} error */
     const fail = (error) => {
       signal.removeEventListener("abort", onAbort);
@@ -145,13 +142,9 @@ function exchangeOver(
 /** @param {unknown} error @param {boolean} answered @returns {TransportError} */
 function wrapped(error, answered) {
   // With several addresses for one name Node gives an AggregateError whose own message is empty.
-  const first = error instanceof AggregateError && error.errors.length > 0
-    ? error.errors[0]
-    : error;
+  const first = error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
   const message = first instanceof Error ? first.message : String(first);
-  const code = first instanceof Error && "code" in first
-    ? String(first.code)
-    : "UNKNOWN";
+  const code = first instanceof Error && "code" in first ? String(first.code) : "UNKNOWN";
   return new TransportError(message, { code, answered, cause: error });
 }
 

@@ -42,8 +42,7 @@ function samples(field) {
 }
 
 /** @param {unknown} value @returns {string} */
-const asText = (value) =>
-  typeof value === "string" ? value : JSON.stringify(value);
+const asText = (value) => typeof value === "string" ? value : JSON.stringify(value);
 
 /**
  * Resolves one field with the layers given, each with its own value.
@@ -57,13 +56,8 @@ function resolveOne(row, field, present) {
   const settings = createSettings({
     row,
     config: present.row ? { [field.name]: forRow } : undefined,
-    user: () =>
-      present.settings && field.settings !== null
-        ? { [field.settings]: forSettings }
-        : {},
-    environment: present.environment && field.env !== null
-      ? { [field.env]: asText(forEnvironment) }
-      : {},
+    user: () => present.settings && field.settings !== null ? { [field.settings]: forSettings } : {},
+    environment: present.environment && field.env !== null ? { [field.env]: asText(forEnvironment) } : {},
   });
   const given = present.arguments ? { [field.name]: forArguments } : {};
   const [source, expected] = present.arguments && field.argument
@@ -101,9 +95,7 @@ describe("precedence", () => {
           assert.deepEqual(settings.get(given)[field.name], expected, label);
           assert.equal(settings.source(field.name, given), source, label);
           assert.deepEqual(
-            settings.problems().filter((each) =>
-              !/autostart|unencrypted/.test(each)
-            ),
+            settings.problems().filter((each) => !/autostart|unencrypted/.test(each)),
             [],
             label,
           );
@@ -319,8 +311,7 @@ describe("what can't be used", () => {
 
   test("a token in the clear to another machine, and autostart there, are warned of", () => {
     /** @param {Record<string, unknown>} config */
-    const problems = (config) =>
-      createSettings({ row: "tools", config }).problems();
+    const problems = (config) => createSettings({ row: "tools", config }).problems();
     assert.match(
       problems({ url: "http://judge.example", token: "t" })[0] ?? "",
       /unencrypted to http:\/\/judge\.example/,
@@ -387,16 +378,14 @@ describe("settings while they change", () => {
 
 describe("the environment's text", () => {
   /** @param {Record<string, string>} environment @param {RowName} [row] */
-  const from = (environment, row = "tools") =>
-    createSettings({ row, config: undefined, environment });
+  const from = (environment, row = "tools") => createSettings({ row, config: undefined, environment });
 
   test("is read as booleans, numbers and JSON", () => {
     for (
-      const [text, value]
-        of /** @type {const} */ ([["1", true], ["YES", true], ["off", false], [
-          "0",
-          false,
-        ]])
+      const [text, value] of /** @type {const} */ ([["1", true], ["YES", true], ["off", false], [
+        "0",
+        false,
+      ]])
     ) {
       assert.equal(
         from({ ASSAY_SEND_IMAGES: text }).get()["sendImages"],

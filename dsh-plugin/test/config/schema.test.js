@@ -104,8 +104,7 @@ describe("a row's Config", () => {
     assert.deepEqual(validate("tools", { redact: ["ok", 5] }), {
       issues: [{
         path: ["redact"],
-        message:
-          'redact must be an array of strings, none of them empty; value: ["ok",5]',
+        message: 'redact must be an array of strings, none of them empty; value: ["ok",5]',
       }],
     });
   });

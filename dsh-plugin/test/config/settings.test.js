@@ -52,18 +52,17 @@ describe("the settings schema", () => {
       Object.keys(dict).sort(),
       FIELDS.map(({ settings }) => settings).sort(),
     );
-    const secrets = Object.entries(dict).filter(([, { meta }]) =>
-      meta["role"] === "secret"
-    ).map(([key]) => key);
+    const secrets = Object.entries(dict).filter(([, { meta }]) => meta["role"] === "secret").map(([key]) =>
+      key
+    );
     assert.deepEqual(secrets, ["token"]);
     assert.ok(Object.values(dict).every(({ meta }) => !("default" in meta)));
   });
 
   test("is sent as one table of numbered nodes whose references all exist", () => {
-    const { uid, refs } =
-      /** @type {{ uid: number, refs: Record<string, any> }} */ (JSON.parse(
-        JSON.stringify(settingsSchema()),
-      ));
+    const { uid, refs } = /** @type {{ uid: number, refs: Record<string, any> }} */ (JSON.parse(
+      JSON.stringify(settingsSchema()),
+    ));
     assert.equal(refs[uid].type, "object");
     for (const [key, reference] of Object.entries(refs[uid].dict)) {
       const node = refs[/** @type {string} */ (reference)];
@@ -83,8 +82,7 @@ describe("the settings schema", () => {
 
 describe("the settings namespace", () => {
   /** @param {FakeHost} host @param {object} [options] */
-  const install = (host, options) =>
-    installNamespace(host.context(options), { log: host.log });
+  const install = (host, options) => installNamespace(host.context(options), { log: host.log });
 
   test("is registered once although both rows ask", () => {
     const host = new FakeHost({ assay: { judge: "deepseek" } });

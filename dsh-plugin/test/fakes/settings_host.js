@@ -125,22 +125,16 @@ export class FakeHost {
       },
       get: (/** @type {string} */ ns) => this.#resolved.get(ns),
       describe: (
-        /** @type {{ redactSecrets?: boolean }} */ { redactSecrets = false } =
-          {},
+        /** @type {{ redactSecrets?: boolean }} */ { redactSecrets = false } = {},
       ) => {
         if (this.fault === "throws") {
           throw new Error("it can't read this schema");
         }
         return [...this.registered.keys()].map((ns) => {
-          const section =
-            /** @type {Record<string, unknown>} */ (this.document[ns] ?? {});
+          const section = /** @type {Record<string, unknown>} */ (this.document[ns] ?? {});
           const { token, ...rest } = section;
-          const shown = redactSecrets && this.fault !== "shows"
-            ? rest
-            : section;
-          const secrets = this.fault === "unlisted"
-            ? []
-            : [{ path: ["token"], set: token !== undefined }];
+          const shown = redactSecrets && this.fault !== "shows" ? rest : section;
+          const secrets = this.fault === "unlisted" ? [] : [{ path: ["token"], set: token !== undefined }];
           return {
             ns,
             value: shown,

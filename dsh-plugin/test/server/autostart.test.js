@@ -50,9 +50,7 @@ function freePort() {
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();
-      const port = typeof address === "object" && address !== null
-        ? address.port
-        : 0;
+      const port = typeof address === "object" && address !== null ? address.port : 0;
       server.close(() => resolve(port));
     });
   });
@@ -84,9 +82,7 @@ async function setUp({ behaviour = "serves", url } = {}) {
       const child = new FakeChild();
       spawned.push({ command, args, options, child });
       if (behaviour === "serves") {
-        const server = http.createServer((_, response) =>
-          response.writeHead(200).end("{}")
-        );
+        const server = http.createServer((_, response) => response.writeHead(200).end("{}"));
         server.listen(
           Number(options.env?.["ASSAY_PORT"]),
           options.env?.["ASSAY_HOST"],
@@ -153,8 +149,7 @@ describe("autostart", () => {
       autostart.ensure(never),
     ]);
     assert.equal(spawned.length, 1);
-    const { command, args, options } =
-      /** @type {typeof spawned[0]} */ (spawned[0]);
+    const { command, args, options } = /** @type {typeof spawned[0]} */ (spawned[0]);
     assert.deepEqual([command, ...args], [
       "npx",
       "-y",
@@ -174,9 +169,7 @@ describe("autostart", () => {
 
   test("starts none where one answers already", async () => {
     const { autostart, spawned, settings, tearDown } = await setUp();
-    const server = http.createServer((_, response) =>
-      response.writeHead(200).end("{}")
-    );
+    const server = http.createServer((_, response) => response.writeHead(200).end("{}"));
     await new Promise((resolve) =>
       server.listen(
         Number(new URL(settings.url).port),

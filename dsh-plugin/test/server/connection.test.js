@@ -31,15 +31,11 @@ async function withServer(answer, act) {
       answer(entry, response, seen.length - 1);
     });
   });
-  await new Promise((resolve) =>
-    server.listen(0, "127.0.0.1", () => resolve(undefined))
-  );
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const address = server.address();
   try {
     await act(
-      `http://127.0.0.1:${
-        typeof address === "object" && address !== null ? address.port : 0
-      }`,
+      `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
       seen,
     );
   } finally {
@@ -108,8 +104,7 @@ describe("a request", () => {
           201,
           "application/json",
         ]);
-        const { method, path, headers: sent, body } =
-          /** @type {Seen} */ (seen[0]);
+        const { method, path, headers: sent, body } = /** @type {Seen} */ (seen[0]);
         assert.deepEqual([method, path, body], [
           "POST",
           "/assay/v1/compare",
@@ -248,8 +243,7 @@ describe("a failure", () => {
       (_, response) => json(response, {}),
       async (other, reached) => {
         await withServer(
-          (_, response) =>
-            response.writeHead(307, { location: `${other}/v1/x` }).end(),
+          (_, response) => response.writeHead(307, { location: `${other}/v1/x` }).end(),
           async (url) => {
             const error = await failureOf(
               createConnection({ settings: at(url, { token: "s" }) }).post(
@@ -480,8 +474,7 @@ describe("a server that can be started", () => {
     const url = await deadUrl();
     const settings = at(url, { autostart: true });
     const failing = {
-      ensure: () =>
-        Promise.reject(new VerifierError("server_unreachable", "No runtime.")),
+      ensure: () => Promise.reject(new VerifierError("server_unreachable", "No runtime.")),
     };
     assert.match(
       (await failureOf(

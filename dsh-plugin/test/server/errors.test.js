@@ -1,11 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import {
-  quoteValue,
-  toVerifierError,
-  VerifierError,
-} from "../../lib/server/errors.js";
+import { quoteValue, toVerifierError, VerifierError } from "../../lib/server/errors.js";
 
 describe("an error's message", () => {
   test("says what was wrong where, with which value, and when to try again", () => {
