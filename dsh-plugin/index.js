@@ -8,9 +8,7 @@ import { createSettings } from "./lib/config/resolve.js";
 import { announceRow } from "./lib/config/rows.js";
 import { installNamespace } from "./lib/config/settings_namespace.js";
 import { configSchema } from "./lib/config/standard_schema.js";
-import { createAutostart } from "./lib/server/autostart.js";
-import { createConnection } from "./lib/server/connection.js";
-import { watchAutostart } from "./lib/tools/autostart_state.js";
+import { lazyServer } from "./lib/tools/lazy_server.js";
 import { registerTool } from "./lib/tools/register.js";
 import { SPECS } from "./lib/tools/specs.js";
 
@@ -37,17 +35,14 @@ export function apply(ctx, config) {
     user,
     environment: process.env,
   });
-  const autostart = watchAutostart(
-    createAutostart({ settings: () => settings.get(), log }),
-  );
-  const connection = createConnection({
-    settings: () => settings.get(),
-    autostart,
-  });
-  ctx.effect(() => async () => {
-    connection.close();
-    await autostart.stop();
-  }, "assay: server");
-  const deps = { settings, connection, ctx, log, autostart };
+  const server = lazyServer({ settings: () => settings.get(), log });
+  ctx.effect(() => () => server.close(), "assay: server");
+  const deps = {
+    settings,
+    connection: server.connection,
+    ctx,
+    log,
+    autostart: server,
+  };
   for (const spec of SPECS) registerTool(ctx, deps, spec(deps));
 }

@@ -5,38 +5,22 @@
  * @module
  */
 import { buy } from "./call.js";
-import {
-  array,
-  integer,
-  nullable,
-  number,
-  object,
-  optional,
-  string,
-} from "./output.js";
-import {
-  parameters,
-  readCriteria,
-  readShared,
-  requiredText,
-  UNDECLARED,
-} from "./parameters.js";
+import { array, integer, nullable, number, object, optional, string } from "./output.js";
+import { parameters, readCriteria, readShared, requiredText, UNDECLARED } from "./parameters.js";
 import { footer, list, oneLine, percent, planText, show } from "./render.js";
-import {
-  isPlan,
-  ranking,
-  resultOrPlan,
-  scoredParts,
-  shared,
-  tally,
-  verdict,
-} from "./results.js";
+import { isPlan, ranking, resultOrPlan, scoredParts, shared, tally, verdict } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 
 /** Characters of the winning draft that are given back; the rest is a notice. */
 const LONGEST_DRAFT = 100_000;
+/** How a server gets a model that writes drafts. */
+const WRITER = [
+  "Drafts need a judge of kind openai-compatible or gemini: name one with generator (verifier_status lists them), or ask",
+  "the user to add one to the server (ASSAY_JUDGE_BASE_URL, ASSAY_JUDGE_MODEL and ASSAY_JUDGE_API_KEY define one).",
+  "Otherwise write the drafts yourself and give them to verifier_select.",
+].join(" ");
 /** A session's, a workspace's and the configured rubric are for finished work; of drafts nothing was executed. */
-const DRAFT_RUBRIC = "proposal";
+const DRAFT_RUBRIC = { criteria: "proposal", origin: "default" };
 
 const output = resultOrPlan({
   ...shared,
@@ -79,11 +63,8 @@ const tool = {
   async run(args, exec, deps) {
     const prompt = requiredText(args, "prompt");
     const fields = readShared(args, deps.settings.get());
-    const rubric = await rubricOf(
-      deps,
-      exec,
-      readCriteria(args) ?? DRAFT_RUBRIC,
-    );
+    const asked = readCriteria(args);
+    const rubric = asked === undefined ? DRAFT_RUBRIC : await rubricOf(deps, exec, asked);
     const own = ["n", "generator", "pivots", "threshold", "floors"].filter((
       name,
     ) => args[name] !== undefined);
@@ -106,16 +87,11 @@ const tool = {
       criteriaOrigin: rubric.origin,
       scored: scoredParts(answer),
       unscoredReasons: tally([]),
-      warnings: [
-        ...(rubric.warning === undefined ? [] : [rubric.warning]),
-        ...answer.warnings,
-      ],
     };
   },
-  title: ({ n }) =>
-    typeof n === "number" ? `Best of ${n} drafts` : "Best of several drafts",
-  headline: (value) =>
-    isPlan(value) ? `Best of N: ${value.plan.calls} calls` : value.statement,
+  advise: ({ errors }) => errors?.some(({ path }) => path === "/generator") ? WRITER : null,
+  title: ({ n }) => typeof n === "number" ? `Best of ${n} drafts` : "Best of several drafts",
+  headline: (value) => isPlan(value) ? `Best of N: ${value.plan.calls} calls` : value.statement,
   render(_args, value) {
     if (isPlan(value)) return planText(value.plan);
     const odd = value.drafts.filter((/** @type {any} */ draft) =>
@@ -150,8 +126,7 @@ function bounded(text, id) {
 
 /** @param {any} answer @returns {string} */
 function statement({ best, drafts, acceptance, ranking }) {
-  const usable =
-    drafts.filter((/** @type {any} */ draft) => draft.text !== null).length;
+  const usable = drafts.filter((/** @type {any} */ draft) => draft.text !== null).length;
   const [first, second] = ranking;
   const tie = first !== undefined && second !== undefined &&
     first.strength !== null && first.strength === second.strength;
@@ -170,9 +145,7 @@ function accepted({ decision, score, threshold, reason }) {
     return `It is good enough: ${show(score)} of at least ${show(threshold)}.`;
   }
   if (decision === "steer") {
-    return `It isn't good enough: ${show(score)}, ${
-      show(threshold)
-    } is needed.`;
+    return `It isn't good enough: ${show(score)}, ${show(threshold)} is needed.`;
   }
   return `Whether it is good enough can't be told${
     typeof reason === "string" ? `: ${oneLine(reason)}` : ""
@@ -196,18 +169,14 @@ function rankingLine({ index, winRate, probabilityBest, identicalTo }) {
   if (identicalTo !== null) {
     return `draft ${index}: the same as draft ${identicalTo}`;
   }
-  const chance = probabilityBest === null
-    ? ""
-    : `, best with ${percent(probabilityBest)}`;
+  const chance = probabilityBest === null ? "" : `, best with ${percent(probabilityBest)}`;
   return `draft ${index}: win rate ${show(winRate)}${chance}`;
 }
 
 /** @param {any} draft @returns {string} */
 function oddLine({ index, finishReason, failure }) {
   if (failure !== null) {
-    return `draft ${index} failed: ${oneLine(failure.reason, 40)}, ${
-      oneLine(failure.detail)
-    }`;
+    return `draft ${index} failed: ${oneLine(failure.reason, 40)}, ${oneLine(failure.detail)}`;
   }
   return finishReason === "length"
     ? `draft ${index} was cut at the token limit and judged as it is`

@@ -5,16 +5,7 @@
  * @module
  */
 import { buy } from "./call.js";
-import {
-  array,
-  boolean,
-  integer,
-  nullable,
-  number,
-  object,
-  oneOfStrings,
-  string,
-} from "./output.js";
+import { array, boolean, integer, nullable, number, object, oneOfStrings, string } from "./output.js";
 import {
   parameters,
   readCriteria,
@@ -25,14 +16,7 @@ import {
   TRAJECTORY,
   UNDECLARED,
 } from "./parameters.js";
-import {
-  footer,
-  list,
-  oneLine,
-  planText,
-  show,
-  showWithError,
-} from "./render.js";
+import { footer, list, oneLine, planText, show, showWithError } from "./render.js";
 import { isPlan, resultOrPlan, scoredParts, shared, tally } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 
@@ -80,8 +64,7 @@ const tool = {
     },
     a: {
       ...TRAJECTORY,
-      description:
-        "Required. One attempt: what was done, commands and outputs included.",
+      description: "Required. One attempt: what was done, commands and outputs included.",
     },
     b: { ...TRAJECTORY, description: "Required. The other." },
   }),
@@ -104,9 +87,7 @@ const tool = {
     }));
     if (isPlan(answer)) return answer;
     const reasons = (answer.calls ?? []).flatMap((/** @type {any} */ call) =>
-      [call.a, call.b].flatMap((side) =>
-        side.kind === "unscored" ? [side.reason] : []
-      )
+      [call.a, call.b].flatMap((side) => side.kind === "unscored" ? [side.reason] : [])
     );
     return {
       ...answer,
@@ -114,15 +95,10 @@ const tool = {
       criteriaOrigin: rubric.origin,
       scored: scoredParts(answer),
       unscoredReasons: tally(reasons),
-      warnings: [
-        ...(rubric.warning === undefined ? [] : [rubric.warning]),
-        ...answer.warnings,
-      ],
     };
   },
   title: () => "Compare two attempts",
-  headline: (value) =>
-    isPlan(value) ? `Compare: ${value.plan.calls} calls` : value.statement,
+  headline: (value) => isPlan(value) ? `Compare: ${value.plan.calls} calls` : value.statement,
   render(_args, value) {
     if (isPlan(value)) return planText(value.plan);
     return [
@@ -155,15 +131,13 @@ function statement(
     return "Tie: A and B are the same, byte for byte; nothing was judged.";
   }
   if (winner === "tie") {
-    return `Tie: the judge sees no difference (${show(rewardA)} against ${
-      show(rewardB)
-    }).`;
+    return `Tie: the judge sees no difference (${show(rewardA)} against ${show(rewardB)}).`;
   }
   const [own, other] = winner === "A" ? [rewardA, rewardB] : [rewardB, rewardA];
   const size = margin === null ? null : Math.abs(margin);
-  const head = `${winner} is better: ${show(own)} against ${
-    show(other)
-  }, margin ${showWithError(size, standardError)}.`;
+  const head = `${winner} is better: ${show(own)} against ${show(other)}, margin ${
+    showWithError(size, standardError)
+  }.`;
   return `${head}${doubt(size, standardError)}`;
 }
 
@@ -176,9 +150,7 @@ function doubt(size, error) {
   if (size < STEP) {
     return " Not certain: the margin is below one step of the judge's scale.";
   }
-  return error === null
-    ? " How certain this is can't be told from one judging per criterion."
-    : "";
+  return error === null ? " How certain this is can't be told from one judging per criterion." : "";
 }
 
 /** @param {any} row @param {string} winner @returns {string} */
@@ -191,9 +163,7 @@ function criterionLine({ name, rewardA, rewardB, unscored }, winner) {
     : winner === "B" && rewardA > rewardB
     ? " (here A is better)"
     : "";
-  return `${oneLine(name, 80)}: ${show(rewardA)} against ${
-    show(rewardB)
-  }${missing}${against}`;
+  return `${oneLine(name, 80)}: ${show(rewardA)} against ${show(rewardB)}${missing}${against}`;
 }
 
 /** The winner's lowest criterion: where it could still be better. @param {any} value @returns {string[]} */
@@ -201,13 +171,11 @@ function weakest({ winner, criteria }) {
   if (winner === "tie") return [];
   const side = winner === "A" ? "rewardA" : "rewardB";
   const rows = criteria.filter((/** @type {any} */ row) => row[side] !== null);
-  if (rows.length < 2) return [];
+  if (rows.length === 0) return [];
   const lowest = rows.reduce((/** @type {any} */ low, /** @type {any} */ row) =>
     row[side] < low[side] ? row : low
   );
   return [
-    `Weakest of ${winner}: ${oneLine(lowest.name, 80)} (${
-      show(lowest[side])
-    }).`,
+    `Weakest of ${winner}: ${oneLine(lowest.name, 80)} (${show(lowest[side])}).`,
   ];
 }

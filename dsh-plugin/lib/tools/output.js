@@ -29,8 +29,7 @@ const SCALARS = {
 };
 
 /** @param {string} [description] @returns {Record<string, string>} */
-const described = (description) =>
-  description === undefined ? {} : { description };
+const described = (description) => description === undefined ? {} : { description };
 
 /** @param {string} [description] @returns {Schema} */
 export const string = (description) => ({

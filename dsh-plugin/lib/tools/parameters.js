@@ -109,9 +109,7 @@ export function required(args, name) {
   const others = SPELLINGS[name] ?? [];
   throw invalid(
     name,
-    `must be given${
-      others.length === 0 ? "" : ` (${[name, ...others].join(" or ")})`
-    }`,
+    `must be given${others.length === 0 ? "" : ` (${[name, ...others].join(" or ")})`}`,
   );
 }
 
@@ -154,9 +152,7 @@ export function readSteps(steps, path) {
 
 /** @param {unknown} value @returns {boolean} */
 function isBlank(value) {
-  const shown = typeof value === "object" && value !== null && "text" in value
-    ? value.text
-    : value;
+  const shown = typeof value === "object" && value !== null && "text" in value ? value.text : value;
   return shown === null || (typeof shown === "string" && shown.trim() === "");
 }
 
@@ -196,9 +192,7 @@ export function readShared(args, settings) {
     cache: args["cache"],
   };
   return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) =>
-      value !== undefined && value !== null
-    ),
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
   );
 }
 
@@ -231,9 +225,7 @@ function readJson(value) {
   } catch (error) {
     throw invalid(
       "judge",
-      `must be valid JSON as it starts like it: ${
-        /** @type {Error} */ (error).message
-      }`,
+      `must be valid JSON as it starts like it: ${/** @type {Error} */ (error).message}`,
       value,
     );
   }

@@ -38,7 +38,7 @@ import { readNames, renameFields } from "./spelling.js";
  * @property {Connection} connection
  * @property {any} ctx The host's context of this plugin.
  * @property {{ warn(message: string): void, info?(message: string): void }} log
- * @property {{ state(): import("./autostart_state.js").AutostartState }} [autostart]
+ * @property {{ state(): import("./lazy_server.js").AutostartState }} [autostart]
  */
 
 /**
@@ -52,6 +52,7 @@ import { readNames, renameFields } from "./spelling.js";
  * @property {boolean} concurrencySafe Whether calls may overlap.
  * @property {readonly (readonly [string, string])[]} [renames] From a JSON pointer of the wire to one of the declared arguments.
  * @property {(args: Arguments, exec: Execution, deps: Deps) => Promise<unknown>} run
+ * @property {(error: VerifierError) => string | null} [advise] What to do after a failure that only this tool knows.
  * @property {(args: Arguments, value: any) => string} render
  * @property {(args: Arguments) => string} title Of the pending call, short.
  * @property {(value: any) => string} [headline] Of the completed call, short.
@@ -117,8 +118,7 @@ function define(deps, spec, face) {
     },
     isConcurrencySafe: () => spec.concurrencySafe,
     presentCall: (/** @type {unknown} */ raw) => presentCall(spec, names, raw),
-    presentResult: (/** @type {unknown} */ _raw, /** @type {any} */ result) =>
-      presentResult(result),
+    presentResult: (/** @type {unknown} */ _raw, /** @type {any} */ result) => presentResult(result),
     execute: (/** @type {unknown} */ raw, /** @type {Execution} */ exec) =>
       execute(deps, spec, names, raw, exec),
   };
@@ -153,19 +153,32 @@ async function execute(deps, spec, names, raw, exec) {
         [name, spelling],
       ) => [`/${name}`, `/${spelling}`]),
     );
-    throw withAdvice(known, deps);
+    throw readable(known, spec.advise?.(known) ?? adviceFor(known, deps));
   }
 }
 
 /**
- * The error with what to do next, where that is known.
+ * The error with a message for a model: nothing twice, what was bought until then, and what to do next.
  *
- * @param {VerifierError} error @param {Deps} deps @returns {VerifierError}
+ * @param {VerifierError} error @param {string | null} advice @returns {VerifierError}
  */
-function withAdvice(error, deps) {
-  const advice = adviceFor(error, deps);
-  if (advice === null) return error;
-  error.message = `${error.message} ${advice}`;
+function readable(error, advice) {
+  const { code, detail, errors = [], retryAfterSeconds, decision } = error;
+  // The server's sentence quotes its first field, and often that is all there is.
+  if (
+    errors.length > 0 &&
+    errors.every(({ path, message }) => detail.includes(`${path}: ${message}`))
+  ) {
+    const again = retryAfterSeconds === undefined ? "" : ` Try again in ${retryAfterSeconds} s.`;
+    error.message = `${code}: ${detail}${again}`;
+  }
+  const more = [
+    ...(decision === undefined ? [] : [`Decision ${decision} tells what was judged before.`]),
+    ...(advice === null ? [] : [advice]),
+  ];
+  if (more.length > 0) {
+    error.message = `${error.message.replace(/(?<![.!?)…])$/, ".")} ${more.join(" ")}`;
+  }
   return error;
 }
 
@@ -186,7 +199,5 @@ function presentCall(spec, names, raw) {
 /** @param {{ isError: boolean, meta?: any }} result @returns {unknown} */
 function presentResult({ isError, meta }) {
   const headline = isError ? null : meta?.headline;
-  return typeof headline === "string"
-    ? { card: "generic", title: headline }
-    : undefined;
+  return typeof headline === "string" ? { card: "generic", title: headline } : undefined;
 }

@@ -41,9 +41,7 @@ export function percent(value) {
  */
 export function oneLine(text, longest = LONGEST) {
   const line = String(text).replace(/\s+/g, " ").trim();
-  return line.length <= longest
-    ? line
-    : `${line.slice(0, longest).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  return line.length <= longest ? line : `${line.slice(0, longest).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 /**
@@ -54,9 +52,7 @@ export function oneLine(text, longest = LONGEST) {
  */
 export function list(items, line, most = LISTED) {
   const shown = items.slice(0, most).map((item) => `- ${line(item)}`);
-  return items.length > most
-    ? [...shown, `- … and ${items.length - most} more`]
-    : shown;
+  return items.length > most ? [...shown, `- … and ${items.length - most} more`] : shown;
 }
 
 /** @param {number} count @param {string} word @returns {string} */
@@ -87,9 +83,7 @@ export function footer(value) {
 /** @param {any} value @returns {string[]} */
 export function unscoredLines({ scored, unscored, unscoredReasons }) {
   if (unscored === 0) return [];
-  const reasons = unscoredReasons.map((/** @type {any} */ each) =>
-    `${each.reason} ${each.count}`
-  ).join(", ");
+  const reasons = unscoredReasons.map((/** @type {any} */ each) => `${each.reason} ${each.count}`).join(", ");
   return [
     `Not scored: ${unscored} of ${countOf(scored + unscored, "part")}${
       reasons === "" ? "" : ` (${oneLine(reasons)})`
@@ -102,12 +96,8 @@ function judgeLine({ judge, channels, criteriaOrigin }) {
   const read = Object.entries(channels).filter(([, count]) => count > 0).map((
     [name, count],
   ) => `${name} ${count}`);
-  const by = judge.kind === "evidence"
-    ? "rules, no model"
-    : oneLine(judge.model, 80);
-  const origin = criteriaOrigin === undefined
-    ? ""
-    : ` Rubric from the ${criteriaOrigin}.`;
+  const by = judge.kind === "evidence" ? "rules, no model" : oneLine(judge.model, 80);
+  const origin = criteriaOrigin === undefined ? "" : ` Rubric from the ${criteriaOrigin}.`;
   return `Judge: ${oneLine(judge.profile, 80)} (${by})${
     read.length === 0 ? "" : `; scores read from ${read.join(", ")}`
   }.${origin}`;
@@ -118,9 +108,7 @@ function judgesLines(judges) {
   return (judges ?? []).map(
     ({ profile, model, scored, unscored, winner, problem }) => {
       const own = winner === null ? "" : `, its own winner ${winner}`;
-      return `- ${oneLine(profile, 80)} (${
-        oneLine(model, 80)
-      }): ${scored} scored, ${unscored} not${own}${
+      return `- ${oneLine(profile, 80)} (${oneLine(model, 80)}): ${scored} scored, ${unscored} not${own}${
         problem === null ? "" : `; ${oneLine(problem)}`
       }`;
     },
@@ -141,11 +129,7 @@ export function usageText(
 
 /** @param {number} usd @returns {string} */
 export function dollars(usd) {
-  return usd === 0
-    ? "$0"
-    : usd < 0.01
-    ? `$${usd.toPrecision(2)}`
-    : `$${usd.toFixed(2)}`;
+  return usd === 0 ? "$0" : usd < 0.01 ? `$${usd.toPrecision(2)}` : `$${usd.toFixed(2)}`;
 }
 
 /** What a dry run says. @param {any} plan @returns {string} */

@@ -75,7 +75,7 @@ export const shared = {
   id: string("Decision id."),
   statement: string("The verdict in words, and how certain it is."),
   criteriaOrigin: string(
-    "Where the rubric came from: argument, session, workspace or setting.",
+    "Where the rubric came from: argument, session, workspace, setting or default.",
   ),
   scored: integer(),
   unscored: integer(),
@@ -188,8 +188,7 @@ export function scoredParts(answer) {
     /** @type {Record<string, unknown>} */ (answer?.channels ?? {}),
   );
   return counts.reduce(
-    (/** @type {number} */ sum, value) =>
-      sum + (typeof value === "number" ? value : 0),
+    (/** @type {number} */ sum, value) => sum + (typeof value === "number" ? value : 0),
     0,
   );
 }

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { resolveRubric } from "../host/rubric.js";
 import { invalid } from "./spelling.js";
 
 /** @typedef {import("./register.js").Deps} Deps */
@@ -25,6 +24,7 @@ export async function rubricOf(
 ) {
   if (argument === "") throw invalid("criteria", "must not be blank", argument);
   const session = exec.agent?.session;
+  const { resolveRubric } = await import("../host/rubric.js");
   return await resolveRubric({
     argument,
     session,

@@ -5,15 +5,7 @@
  * @module
  */
 import { buy } from "./call.js";
-import {
-  array,
-  integer,
-  nullable,
-  number,
-  object,
-  optional,
-  string,
-} from "./output.js";
+import { array, integer, nullable, number, object, optional, string } from "./output.js";
 import {
   parameters,
   readCriteria,
@@ -24,24 +16,8 @@ import {
   TRAJECTORY,
   UNDECLARED,
 } from "./parameters.js";
-import {
-  countOf,
-  footer,
-  list,
-  oneLine,
-  percent,
-  planText,
-  show,
-  showWithError,
-} from "./render.js";
-import {
-  isPlan,
-  ranking,
-  resultOrPlan,
-  scoredParts,
-  shared,
-  tally,
-} from "./results.js";
+import { countOf, footer, list, oneLine, percent, planText, show, showWithError } from "./render.js";
+import { isPlan, ranking, resultOrPlan, scoredParts, shared, tally } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 import { invalid } from "./spelling.js";
 
@@ -121,38 +97,24 @@ const tool = {
       scored: scoredParts(answer),
       comparisons: (answer.pairs ?? []).length,
       unscoredReasons: tally(
-        (answer.unscoredParts ?? []).map((/** @type {any} */ part) =>
-          part.reason
-        ),
+        (answer.unscoredParts ?? []).map((/** @type {any} */ part) => part.reason),
       ),
-      warnings: [
-        ...(rubric.warning === undefined ? [] : [rubric.warning]),
-        ...answer.warnings,
-      ],
     };
   },
   title: ({ candidates }) =>
-    Array.isArray(candidates)
-      ? `Select the best of ${candidates.length}`
-      : "Select the best",
-  headline: (value) =>
-    isPlan(value) ? `Select: ${value.plan.calls} calls` : value.statement,
+    Array.isArray(candidates) ? `Select the best of ${candidates.length}` : "Select the best",
+  headline: (value) => isPlan(value) ? `Select: ${value.plan.calls} calls` : value.statement,
   render(_args, value) {
     if (isPlan(value)) return planText(value.plan);
-    const unsure = value.criteria.filter((/** @type {any} */ row) =>
-      row.unscored > 0
-    );
+    const unsure = value.criteria.filter((/** @type {any} */ row) => row.unscored > 0);
     return [
       value.statement,
       "Ranking, best first:",
       ...list(value.ranking, rankingLine),
-      `${countOf(value.comparisons, "comparison")} (${
-        oneLine(value.mode, 40)
-      }).`,
+      `${countOf(value.comparisons, "comparison")} (${oneLine(value.mode, 40)}).`,
       ...list(
         unsure,
-        (/** @type {any} */ row) =>
-          `${oneLine(row.name, 80)}: ${row.unscored} not scored`,
+        (/** @type {any} */ row) => `${oneLine(row.name, 80)}: ${row.unscored} not scored`,
       ),
       ...footer(value),
     ].join("\n");
@@ -168,9 +130,7 @@ function readCandidates(args) {
   if (!Array.isArray(candidates)) {
     throw invalid("candidates", "must be an array of attempts", candidates);
   }
-  return candidates.map((candidate, i) =>
-    readTrajectory(candidate, `candidates/${i}`)
-  );
+  return candidates.map((candidate, i) => readTrajectory(candidate, `candidates/${i}`));
 }
 
 /** Without fields that are absent. @param {Record<string, unknown>} fields @returns {Record<string, unknown>} */
@@ -199,9 +159,7 @@ function statement({ best, stopped, ranking, probabilityRight }) {
   );
   if (first.strength === null || equal.length > 1) {
     const who = equal.length > 1 && equal.length < ranking.length
-      ? `candidates ${
-        equal.map((/** @type {any} */ row) => row.index).join(", ")
-      } share the first place`
+      ? `candidates ${equal.map((/** @type {any} */ row) => row.index).join(", ")} share the first place`
       : "no candidate is better than the others";
     return `Tie: ${who}; candidate ${best} comes first by order alone.`;
   }
@@ -210,18 +168,12 @@ function statement({ best, stopped, ranking, probabilityRight }) {
     ? ""
     : chance < CERTAIN
     ? ` Not certain: it is this judge's best with ${percent(chance)}${
-      second === undefined
-        ? ""
-        : `, candidate ${second.index} with ${
-          percent(second.probabilityBest ?? 0)
-        }`
+      second === undefined ? "" : `, candidate ${second.index} with ${percent(second.probabilityBest ?? 0)}`
     }.`
     : ` It is this judge's best with ${percent(chance)}.`;
   const right = probabilityRight === null
     ? ""
-    : ` It really passes with ${
-      percent(probabilityRight)
-    }, by the measured calibration.`;
+    : ` It really passes with ${percent(probabilityRight)}, by the measured calibration.`;
   const why = STOPPED[stopped] ?? "";
   return `Candidate ${best} is the best of ${ranking.length}.${sure}${right}${why}`;
 }
@@ -229,8 +181,7 @@ function statement({ best, stopped, ranking, probabilityRight }) {
 /** @type {Readonly<Record<string, string>>} */
 const STOPPED = {
   budget: " The budget ended the tournament early.",
-  not_worth:
-    " The tournament ended early, as more judging wasn't worth its price.",
+  not_worth: " The tournament ended early, as more judging wasn't worth its price.",
   unusable: " The judge's answers were hardly usable.",
 };
 
@@ -247,19 +198,11 @@ function rankingLine(
     identicalTo,
   },
 ) {
-  const name = id === null
-    ? `candidate ${index}`
-    : `candidate ${index} (${oneLine(id, 60)})`;
+  const name = id === null ? `candidate ${index}` : `candidate ${index} (${oneLine(id, 60)})`;
   if (identicalTo !== null) {
     return `${name}: the same as candidate ${identicalTo}`;
   }
-  const chance = probabilityBest === null
-    ? ""
-    : `, best with ${percent(probabilityBest)}`;
-  const wins = winRate === null
-    ? ""
-    : `, win rate ${show(winRate)} in ${countOf(games, "game")}`;
-  return `${name}: strength ${
-    showWithError(strength, standardError)
-  }${chance}${wins}`;
+  const chance = probabilityBest === null ? "" : `, best with ${percent(probabilityBest)}`;
+  const wins = winRate === null ? "" : `, win rate ${show(winRate)} in ${countOf(games, "game")}`;
+  return `${name}: strength ${showWithError(strength, standardError)}${chance}${wins}`;
 }

@@ -95,9 +95,7 @@ export function readNames(raw, names) {
 function unknownName(name, spellings, names, value) {
   return invalid(
     name,
-    `is not an argument of this tool${didYouMean(name, spellings)} (it takes ${
-      names.join(", ")
-    })`,
+    `is not an argument of this tool${didYouMean(name, spellings)} (it takes ${names.join(", ")})`,
     value,
   );
 }
@@ -131,9 +129,7 @@ export function renameFields(error, renames) {
   if (renames.length === 0) return error;
   /** @param {string} path @returns {string} */
   const rename = (path) => {
-    const found = renames.find(([from]) =>
-      path === from || path.startsWith(`${from}/`)
-    );
+    const found = renames.find(([from]) => path === from || path.startsWith(`${from}/`));
     return found === undefined ? path : found[1] + path.slice(found[0].length);
   };
   // Pointers in a sentence start after a space, a bracket or at its start.

@@ -90,8 +90,7 @@ const output = object({
 /** @type {import("./register.js").ToolSpec} */
 const tool = {
   name: "verifier_status",
-  description:
-    "Whether the verifier can be reached, its judges, budget left and settings. Costs nothing.",
+  description: "Whether the verifier can be reached, its judges, budget left and settings. Costs nothing.",
   parameters: { type: "object", properties: {} },
   output,
   concurrencySafe: true,
@@ -119,15 +118,12 @@ const tool = {
     [
       value.statement,
       ...(value.server === null ? [] : serverLines(value.server)),
-      `Plugin dsh-assay ${value.pluginVersion}; autostart ${
-        value.autostart.enabled ? "on" : "off"
-      }${
+      `Plugin dsh-assay ${value.pluginVersion}; autostart ${value.autostart.enabled ? "on" : "off"}${
         value.autostart.state === "idle" ? "" : ` (${value.autostart.state})`
       }; working directory ${value.workingDirectory ?? "none"}.`,
       "Settings that aren't defaults:",
       ...settingLines(value.settings),
-      ...list(value.problems, (/** @type {string} */ problem) =>
-        `Problem: ${oneLine(problem)}`, 10),
+      ...list(value.problems, (/** @type {string} */ problem) => `Problem: ${oneLine(problem)}`, 10),
     ].join("\n"),
 };
 
@@ -171,9 +167,7 @@ function settingsOf({ settings }) {
   const fields = FIELDS.filter(({ row }) => row === "both" || row === "tools");
   return fields.map(({ name, secret }) => ({
     name,
-    value: secret === true
-      ? values[name] === null ? null : "(set, not shown)"
-      : values[name] ?? null,
+    value: secret === true ? values[name] === null ? null : "(set, not shown)" : values[name] ?? null,
     source: settings.source(name),
   }));
 }
@@ -185,9 +179,7 @@ function settingLines(settings) {
   return list(
     changed,
     ({ name, value, source }) =>
-      `${name}: ${
-        oneLine(typeof value === "string" ? value : JSON.stringify(value))
-      } (${source})`,
+      `${name}: ${oneLine(typeof value === "string" ? value : JSON.stringify(value))} (${source})`,
   );
 }
 
@@ -205,36 +197,26 @@ function serverLines(
   },
 ) {
   return [
-    `Server: ${oneLine(runtime.name, 40)} ${
-      oneLine(runtime.version ?? "", 40)
-    }, core ${oneLine(coreVersion, 40)}, prompts ${
-      oneLine(promptVersion, 40)
-    }; store ${oneLine(store.kind, 40)} ${
+    `Server: ${oneLine(runtime.name, 40)} ${oneLine(runtime.version ?? "", 40)}, core ${
+      oneLine(coreVersion, 40)
+    }, prompts ${oneLine(promptVersion, 40)}; store ${oneLine(store.kind, 40)} ${
       store.healthy ? "healthy" : `NOT healthy: ${oneLine(store.detail ?? "")}`
     }.`,
     "Judges:",
     ...list(judges, judgeLine),
     budgetLine(budget),
-    `Since its start: ${requests.finished} requests, ${requests.failed} failed; ${
-      usageText(usage)
-    }.`,
+    `Since its start: ${requests.finished} requests, ${requests.failed} failed; ${usageText(usage)}.`,
   ];
 }
 
 /** @param {any} judge @returns {string} */
 function judgeLine({ name, kind, model, host, hasKey, isDefault, learnt }) {
-  const rules = kind === "evidence"
-    ? "rules, no model"
-    : `${oneLine(model, 80)}, ${kind}`;
-  const where = host === null
-    ? ""
-    : ` at ${oneLine(host, 80)}${hasKey ? "" : ", no key"}`;
+  const rules = kind === "evidence" ? "rules, no model" : `${oneLine(model, 80)}, ${kind}`;
+  const where = host === null ? "" : ` at ${oneLine(host, 80)}${hasKey ? "" : ", no key"}`;
   const known = Object.keys(learnt ?? {}).length === 0
     ? ""
     : `; learnt ${oneLine(JSON.stringify(learnt), 120)}`;
-  return `${oneLine(name, 80)}${
-    isDefault ? " (default)" : ""
-  }: ${rules}${where}${known}`;
+  return `${oneLine(name, 80)}${isDefault ? " (default)" : ""}: ${rules}${where}${known}`;
 }
 
 /** @param {any} budget @returns {string} */
@@ -246,7 +228,5 @@ function budgetLine(budget) {
     const rest = Math.max(0, limits[unit] - spent[unit] - held[unit]);
     return [unit === "usd" ? dollars(rest) : `${rest} ${unit}`];
   });
-  return `Budget left today: ${
-    left.length === 0 ? "no limit" : left.join(", ")
-  }; resets ${resetsAt}.`;
+  return `Budget left today: ${left.length === 0 ? "no limit" : left.join(", ")}; resets ${resetsAt}.`;
 }

@@ -16,14 +16,7 @@ import {
   UNDECLARED,
 } from "./parameters.js";
 import { footer, list, planText, show, showWithError } from "./render.js";
-import {
-  curve,
-  isPlan,
-  resultOrPlan,
-  scoredParts,
-  shared,
-  tally,
-} from "./results.js";
+import { curve, isPlan, resultOrPlan, scoredParts, shared, tally } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 
 /** A loss between two checkpoints that is worth a line. */
@@ -40,8 +33,7 @@ const output = resultOrPlan({
 /** @type {import("./register.js").ToolSpec} */
 const tool = {
   name: "verifier_track",
-  description:
-    "Progress of finished work at checkpoints along its steps. Steps are 1-based.",
+  description: "Progress of finished work at checkpoints along its steps. Steps are 1-based.",
   parameters: parameters([
     "task",
     "context",
@@ -83,9 +75,7 @@ const tool = {
       task,
       criteria: rubric.criteria,
       trajectory,
-      ...(args["checkpoints"] === undefined
-        ? {}
-        : { checkpoints: args["checkpoints"] }),
+      ...(args["checkpoints"] === undefined ? {} : { checkpoints: args["checkpoints"] }),
       ...(args["causal"] === undefined ? {} : { causal: args["causal"] }),
     }));
     if (isPlan(answer)) return answer;
@@ -95,22 +85,12 @@ const tool = {
       criteriaOrigin: rubric.origin,
       scored: scoredParts(answer),
       unscoredReasons: tally(
-        (answer.unscoredParts ?? []).map((/** @type {any} */ part) =>
-          part.reason
-        ),
+        (answer.unscoredParts ?? []).map((/** @type {any} */ part) => part.reason),
       ),
-      warnings: [
-        ...(rubric.warning === undefined ? [] : [rubric.warning]),
-        ...answer.warnings,
-      ],
     };
   },
-  title: ({ steps }) =>
-    Array.isArray(steps)
-      ? `Track progress over ${steps.length} steps`
-      : "Track progress",
-  headline: (value) =>
-    isPlan(value) ? `Track: ${value.plan.calls} calls` : value.statement,
+  title: ({ steps }) => Array.isArray(steps) ? `Track progress over ${steps.length} steps` : "Track progress",
+  headline: (value) => isPlan(value) ? `Track: ${value.plan.calls} calls` : value.statement,
   render(_args, value) {
     if (isPlan(value)) return planText(value.plan);
     return [value.statement, ...curveLines(value.curve), ...footer(value)].join(
@@ -130,9 +110,7 @@ export const spec = () => tool;
 export function progressStatement({ final, advice, curve }) {
   const last = curve.at(-1);
   if (final === null) {
-    const known = curve.findLast((/** @type {any} */ point) =>
-      point.score !== null
-    );
+    const known = curve.findLast((/** @type {any} */ point) => point.score !== null);
     return known === undefined
       ? "Progress can't be told: nothing was scored."
       : `Progress at the end can't be told, as step ${last.step} has no score; after step ${known.step} it was ${
@@ -140,9 +118,7 @@ export function progressStatement({ final, advice, curve }) {
       }.`;
   }
   const trend = typeof advice === "string" ? `; the curve says: ${advice}` : "";
-  return `Progress at the end: ${
-    showWithError(final, last?.standardError)
-  } of 1${trend}.`;
+  return `Progress at the end: ${showWithError(final, last?.standardError)} of 1${trend}.`;
 }
 
 /**
@@ -172,8 +148,6 @@ export function curveLines(points) {
   if (worst === null) return lines;
   return [
     ...lines,
-    `Largest fall: ${
-      show(worst.loss)
-    } between step ${worst.before.step} and step ${worst.point.step}.`,
+    `Largest fall: ${show(worst.loss)} between step ${worst.before.step} and step ${worst.point.step}.`,
   ];
 }

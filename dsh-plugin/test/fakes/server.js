@@ -139,8 +139,7 @@ export function jsonProblem(status, code, detail, more = {}) {
 function untilAborted(value, signal) {
   if (signal === undefined) return Promise.resolve(value);
   return new Promise((resolve, reject) => {
-    const stop = () =>
-      reject(new VerifierError("aborted", "The call was cancelled."));
+    const stop = () => reject(new VerifierError("aborted", "The call was cancelled."));
     if (signal.aborted) return stop();
     signal.addEventListener("abort", stop, { once: true });
     Promise.resolve(value).then(

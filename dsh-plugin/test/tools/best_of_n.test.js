@@ -116,8 +116,7 @@ describe("verifier_best_of_n", () => {
       },
     );
     await rig(spec, { [PATH]: refusal }).fails(ARGS, {
-      message:
-        /^invalid_request: .*\/generator.*openai-compatible or gemini judge.*ASSAY_JUDGE_BASE_URL/s,
+      message: /^invalid_request: .*\/generator.*openai-compatible or gemini.*ASSAY_JUDGE_BASE_URL/s,
     });
   });
 

@@ -113,8 +113,7 @@ describe("verifier_track", () => {
       ...ARGS,
       checkpointSteps: [9],
     }, {
-      message:
-        /\/checkpointSteps\/0: must be from 1 to 3; \/steps\/1 is odd \(\/checkpointSteps\/0/,
+      message: /\/checkpointSteps\/0: must be from 1 to 3; \/steps\/1 is odd$/,
     });
   });
 });
