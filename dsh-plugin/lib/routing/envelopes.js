@@ -57,9 +57,11 @@ const SPILLED = /\(Omitted (\d+) bytes\. Full formatted result stored at: /;
  *
  * @param {readonly HostEvent[]} events
  * @param {number} [from] Results before this sequence number aren't looked at.
+ * @param {(callId: string, shown: string) => unknown} [whole] The value of a result that the host shows only in part;
+ *   undefined when nobody has it.
  * @returns {{ envelopes: Envelope[], faults: Fault[] }} Both newest first.
  */
-export function findEnvelopes(events, from = 0) {
+export function findEnvelopes(events, from = 0, whole = () => undefined) {
   const runs = workflowRuns(events);
   /** @type {Envelope[]} */
   const envelopes = [];
@@ -72,7 +74,7 @@ export function findEnvelopes(events, from = 0) {
     .sort((a, b) => (b.result?.seq ?? 0) - (a.result?.seq ?? 0));
   for (const call of calls) {
     if (call.result === null || !isWorkflow(call, runs)) continue;
-    const read = readResult(call.result.text, call.result.seq);
+    const read = readResult(call.result.text, call.result.seq, (shown) => whole(call.callId, shown));
     if (read === null) continue;
     if ("message" in read) faults.push(read);
     else if (!groups.has(read.groupId)) {
@@ -118,9 +120,10 @@ function isWorkflow({ name, seq, result }, runs) {
  *
  * @param {string} text
  * @param {number} seq
+ * @param {(shown: string) => unknown} [whole] The value behind a text that is cut.
  * @returns {Envelope | Fault | null} Null for a workflow that returned something else than an envelope.
  */
-export function readResult(text, seq) {
+export function readResult(text, seq, whole = () => undefined) {
   const body = text.replace(RENDERED, "").trim();
   const mentions = body.includes(`"${PROTOCOL}"`) ||
     body.includes(`\\"${PROTOCOL}\\"`);
@@ -133,15 +136,8 @@ export function readResult(text, seq) {
       value = JSON.parse(value);
     }
   } catch {
-    if (!mentions) return null;
-    const missing = TRUNCATED.exec(text)?.[1];
-    const spilled = SPILLED.exec(text)?.[1];
-    const why = missing !== undefined
-      ? `the host cut the workflow's result (${missing} characters are missing; maxResultChars of its workflow tool), so the envelope in it can't be read. Return shorter candidates`
-      : spilled !== undefined
-      ? `the host moved the workflow's result into a file (${spilled} bytes are missing; maxInlineBytes of its spill policy), so the envelope in it can't be read. Return shorter candidates`
-      : "the workflow's result names the protocol but is no JSON";
-    return { seq, message: why };
+    value = whole(body);
+    if (value === undefined) return mentions ? { seq, message: unreadable(text) } : null;
   }
   if (!isFields(value)) return null;
   if (
@@ -149,6 +145,24 @@ export function readResult(text, seq) {
     !("groupId" in value && "candidates" in value)
   ) return null;
   return readEnvelope(value, seq);
+}
+
+/**
+ * Why a result that names the protocol is no JSON.
+ * @param {string} text @returns {string}
+ */
+function unreadable(text) {
+  const cut = TRUNCATED.exec(text)?.[1];
+  if (cut !== undefined) {
+    return `the host cut the workflow's result (${cut} characters are missing; maxResultChars of its workflow tool), ` +
+      "so the envelope in it can't be read. Return shorter candidates";
+  }
+  const moved = SPILLED.exec(text)?.[1];
+  if (moved !== undefined) {
+    return `the host moved the workflow's result into a file (${moved} bytes are missing; maxInlineBytes of its spill ` +
+      "policy), so the envelope in it can't be read. Return shorter candidates";
+  }
+  return "the workflow's result names the protocol but is no JSON";
 }
 
 /**

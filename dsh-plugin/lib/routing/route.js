@@ -25,6 +25,7 @@ import { oneLine } from "./quote.js";
 import { buyReview } from "./review.js";
 import { completedTasks, teamFeedback, teamReview } from "./team_review.js";
 import { todoTrack, trackFeedback } from "./todos.js";
+import { wholeResult } from "./whole_results.js";
 
 /** @typedef {import("../host/events.js").HostEvent} HostEvent */
 /** @typedef {import("../host/events.js").HostSession} HostSession */
@@ -202,7 +203,10 @@ function ownersSession(ctx, id) {
 
 /** @param {Bench} bench @returns {Promise<Part>} */
 async function candidatesPart({ desk, events, task, input, tell, criteria }) {
-  const { envelopes, faults } = findEnvelopes(events, task.seq);
+  const { session } = input.agent;
+  const whole = (/** @type {string} */ callId, /** @type {string} */ shown) =>
+    wholeResult(session, callId, shown);
+  const { envelopes, faults } = findEnvelopes(events, task.seq, whole);
   for (const fault of faults) tell(faultNotice(fault));
   let reviewed = false;
   for (const envelope of envelopes) {

@@ -6,6 +6,7 @@ import { ownEvents } from "../../lib/host/events.js";
 import { pluginMessage } from "../../lib/host/messages.js";
 import { currentTask } from "../../lib/host/task.js";
 import { route } from "../../lib/routing/route.js";
+import { installWholeResults, keepResult, wholeResult } from "../../lib/routing/whole_results.js";
 import { VerifierError } from "../../lib/server/errors.js";
 import {
   acceptanceAnswer,
@@ -190,6 +191,52 @@ describe("a candidate group at the end of a turn", () => {
       steer?.text ?? "",
       /1600 characters together, more than maxCharacters 1000; they were judged whole/,
     );
+  });
+
+  test("that the host shows only in part is judged whole while the process lives, and told to be cut afterwards", async () => {
+    const value = envelope(["a".repeat(400), "b".repeat(400)]);
+    const moved = `${
+      rendered(value).slice(0, 300)
+    }\n\n(Omitted 700 bytes. Full formatted result stored at: /x. Use read.)`;
+    for (const text of [rendered(value, { max: 500 }), moved]) {
+      const session = asked();
+      const { data } = workflow(session, text);
+      const callId = /** @type {any} */ (data).message.source.callId;
+      const done = {
+        isError: false,
+        value: { runId: "r", agentsStarted: 2, result: value },
+        content: [{ type: "text", text }],
+      };
+      /** @type {any} */
+      let listener;
+      installWholeResults({ on: (name, given) => void (listener = name === "tools/result" ? given : null) });
+      assert.equal(listener({ agent: { session }, callId, name: "workflow" }, done), undefined);
+      const { steer, server } = await stop(session);
+      assert.match(steer?.text ?? "", /Winner: candidate 1/);
+      assert.equal(server.bought[0]?.body.b.text, "b".repeat(400));
+      assert.match((await stop(session.resume())).notices[0]?.text ?? "", /can't be read/);
+    }
+  });
+
+  test("isn't taken from another call's value", () => {
+    const session = asked();
+    const value = envelope(["a".repeat(400), "b".repeat(400)]);
+    const text = rendered(value, { max: 500 });
+    /** @param {string} callId @param {unknown} result */
+    const keep = (callId, result) =>
+      keepResult({ agent: { session }, callId }, { value: { result }, content: [{ type: "text", text }] });
+    keep("w", { ...value, groupId: "other" });
+    const shown = text.slice(text.indexOf("{"));
+    assert.equal(wholeResult(session, "w", shown), undefined);
+    for (const strange of [null, 4, "x", {}, { agent: null }, { agent: {}, callId: 3 }]) {
+      keepResult(strange, strange);
+    }
+    for (let i = 0; i < 6; i++) keep(`w${i}`, value);
+    assert.deepEqual(["w1", "w2", "w5"].map((id) => wholeResult(session, id, shown) === value), [
+      false,
+      true,
+      true,
+    ]);
   });
 
   test("sends the task's images along where the host has them", async () => {
