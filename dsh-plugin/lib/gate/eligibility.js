@@ -6,7 +6,7 @@
  * @module
  */
 import { allCalls } from "../host/calls.js";
-import { dataOf, isFields } from "../host/events.js";
+import { blocksOf, dataOf, isFields } from "../host/events.js";
 import { currentTask } from "../host/task.js";
 import { inPlanMode, running, UNKNOWN_FACTS } from "./background.js";
 import { ASKING, isConsequential, isVerifierTool, sandboxModes } from "./consequential.js";
@@ -16,10 +16,11 @@ import { ASKING, isConsequential, isVerifierTool, sandboxModes } from "./consequ
 /**
  * `no_task`: nobody has asked for anything. `plan_mode`: the agent may only plan. `nothing_done`: no call that could
  * have changed anything since the task. `too_few_calls`: fewer than smart mode looks at. `asking`: the agent has asked
- * the user and done nothing since. `goal_paused`: the goal waits for the user. `background`: jobs or subagents of the
- * task still run.
+ * the user and done nothing since. `goal_paused`: the goal waits for the user. `cut_off`: the answer ended at the model's
+ * token limit, so the agent has not finished. `background`: jobs or subagents of the task still run.
  *
- * @typedef {"no_task" | "plan_mode" | "nothing_done" | "too_few_calls" | "asking" | "goal_paused" | "background"} Ineligible
+ * @typedef {"no_task" | "plan_mode" | "nothing_done" | "too_few_calls" | "asking" | "goal_paused" | "cut_off"
+ *   | "background"} Ineligible
  */
 
 /**
@@ -65,6 +66,7 @@ export function eligibility(
   }
   const goal = own.findLast(({ type, seq }) => type === "goal/change" && seq > last.seq);
   if (goal !== undefined && waits(dataOf(goal).goal)) return no("goal_paused");
+  if (isCutOff(own)) return no("cut_off");
   const { jobs, subagents } = running(own, from, services);
   if (jobs.length + subagents.length > 0) return no("background");
   return { eligible: true, reason: null };
@@ -77,4 +79,26 @@ const no = (reason) => ({ eligible: false, reason });
 function waits(goal) {
   return isFields(goal) &&
     (goal.phase === "paused" || goal.phase === "blocked");
+}
+
+/**
+ * Whether the newest answer ended at the model's token limit. The host stops such a turn like any other, and its kind of
+ * end stays what it is, whatever the agent would do after a steer.
+ *
+ * @param {readonly HostEvent[]} own
+ * @returns {boolean}
+ */
+function isCutOff(own) {
+  const at = own.findLastIndex(({ type }) => type === "assistant/message");
+  const answer = own[at];
+  if (answer === undefined) return false;
+  const step = own.slice(0, at).findLastIndex(({ type }) => type === "step/start");
+  // Formats up to 2 store the stream as events, later ones within the message.
+  const stored = own.slice(Math.max(0, step), at).filter(({ type }) => type === "assistant/chunk").map(
+    dataOf,
+  );
+  const finish = [...stored, ...blocksOf(dataOf(answer).stream)]
+    .map(({ chunk }) => chunk)
+    .findLast((chunk) => isFields(chunk) && chunk.type === "finish");
+  return isFields(finish) && isFields(finish.reason) && finish.reason.kind === "max-tokens";
 }

@@ -140,6 +140,37 @@ describe("work that isn't judged", () => {
   });
 });
 
+describe("an answer that the model's token limit cut off", () => {
+  const chunk = { type: "finish", reason: { kind: "max-tokens" } };
+
+  test("isn't judged, in logs with the stream as events", () => {
+    const session = worked([WRITE]);
+    session.nextStep();
+    session.append("assistant/chunk", { turn: 1, step: 2, chunk });
+    session.agent("Then I");
+    assert.equal(decide(session), "cut_off");
+    session.nextStep();
+    session.append("assistant/chunk", {
+      turn: 1,
+      step: 3,
+      chunk: { type: "finish", reason: { kind: "stop" } },
+    });
+    session.agent("Done.");
+    assert.equal(decide(session), null);
+  });
+
+  test("isn't judged, in logs with the stream in the message", () => {
+    const session = worked([WRITE]);
+    session.append("assistant/message", {
+      turn: 1,
+      step: 2,
+      message: { role: "assistant", content: [{ type: "text", text: "Then I" }] },
+      stream: [{ type: "chunk", time: 1, chunk }],
+    });
+    assert.equal(decide(session), "cut_off");
+  });
+});
+
 describe("what runs in the background", () => {
   test("is waited for as the services say", () => {
     const session = worked([WRITE]);
