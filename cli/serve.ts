@@ -81,9 +81,7 @@ ${optionHelp(OPTIONS)}
         io.out("Documentation: /docs. Ctrl-C ends it.\n");
       }
       if (args.flag("stop-with-stdin")) {
-        void stdinEnd().then(() => {
-          stopping.abort();
-        });
+        void stdinEnd().then(() => stopping.abort());
       }
       await listener.finished;
       return EXIT.fine;
