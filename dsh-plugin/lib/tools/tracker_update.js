@@ -1,0 +1,124 @@
+// @ts-check
+/**
+ * `verifier_tracker_update`: appends one step and scores the work up to it, from the steps up to it alone.
+ *
+ * @module
+ */
+import { liveEvents } from "../host/events.js";
+import { identityOf, ownCall, stepIdentity, UNSCORED_MARK, UPDATE } from "../trackers/fold.js";
+import { stepKey } from "../trackers/key.js";
+import { array, integer, nullable, number, object, optional, string } from "./output.js";
+import { parameters, required } from "./parameters.js";
+import { list, oneLine, showWithError, usageText } from "./render.js";
+import { channels, judge, usage } from "./results.js";
+import { sessionOf } from "./session_evidence.js";
+import { invalid } from "./spelling.js";
+import { countdown, trackerOf, upToDate } from "./tracker_session.js";
+
+const output = object({
+  tracker: string("Its id at the server."),
+  step: integer("1-based."),
+  length: integer(),
+  score: nullable(number()),
+  standardError: nullable(number()),
+  unscored: nullable(object({ reason: string(), detail: nullable(string()) })),
+  advice: optional(string("rising, plateau, falling or done.")),
+  restored: integer("Earlier steps that had to be sent again."),
+  shortened: object({ steps: integer(), leftOut: integer(), characters: integer() }),
+  decision: nullable(string()),
+  judge: nullable(judge),
+  channels,
+  usage,
+  warnings: array(string()),
+});
+
+/** What an advice means for whoever works. @type {Readonly<Record<string, string>>} */
+const MEANING = {
+  rising: "rising: go on.",
+  plateau: "plateau: the last steps brought nothing; try another way.",
+  falling: "falling: the last steps made it worse; look at what changed.",
+  done: "done: it looks finished; prove it and end.",
+};
+
+/** @type {import("./register.js").ToolSpec} */
+const tool = {
+  name: UPDATE,
+  description: "Adds one step to the session's tracker and scores the work so far. One call per step.",
+  parameters: parameters([], {
+    step: { type: "string", description: "Required. What was done and observed, with the outputs." },
+    expectedLength: { type: "integer", description: "Steps before this one, to notice a lost one." },
+  }),
+  accepts: ["text"],
+  output,
+  // Steps have an order: calls of one answer run one after the other.
+  concurrencySafe: false,
+  renames: [["/step/text", "/step"]],
+  async run(args, exec, deps) {
+    const session = sessionOf(exec, UPDATE);
+    const step = readStep(args);
+    const remaining = countdown(deps);
+    const events = liveEvents(session);
+    const callId = exec.callId ?? `update-${events.length}`;
+    const call = ownCall(events, callId, UPDATE);
+    const state = trackerOf(session, call);
+    const { id, restored, warnings } = await upToDate(deps, exec, session, state, remaining);
+    const own = call === null ? { callId, occurrence: 0 } : identityOf(call);
+    const { identity, isRetry } = stepIdentity(state, step, own);
+    const { value } = await deps.connection.post(`/v1/trackers/${id}/steps`, {
+      step,
+      // A retry's step may be there already, and then counts itself.
+      ...(args["expectedLength"] === undefined || isRetry ? {} : { expectedLength: args["expectedLength"] }),
+    }, {
+      signal: exec.signal,
+      timeoutMs: Math.max(1, remaining()),
+      idempotencyKey: stepKey(session.id, identity),
+    });
+    const { index, score, standardError, unscored, state: stepState } = value.step;
+    const reason = unscored ?? { reason: stepState };
+    return {
+      ...value,
+      tracker: id,
+      step: index,
+      score,
+      standardError,
+      unscored: score === null ? { reason: reason.reason, detail: reason.detail ?? null } : null,
+      restored,
+      warnings: [...warnings, ...value.warnings],
+    };
+  },
+  title: () => "Add a step to the tracker",
+  headline: ({ step, score, standardError }) => `Step ${step}: ${showWithError(score, standardError)}`,
+  render(_args, value) {
+    const { step, length, score, standardError, unscored, advice, restored, warnings } = value;
+    const head = score === null
+      ? [
+        `${UNSCORED_MARK} step ${step} is kept, but has no score (${oneLine(unscored.reason, 40)}${
+          unscored.detail === null ? "" : `: ${oneLine(unscored.detail)}`
+        }).`,
+        "Call verifier_tracker_update with exactly the same step to have it scored again; it stays one step. Or go on.",
+      ]
+      : [`Progress after step ${step}: ${showWithError(score, standardError)} of 1.`];
+    return [
+      ...head,
+      ...(typeof advice === "string" ? [`The curve is ${MEANING[advice] ?? `${oneLine(advice, 40)}.`}`] : []),
+      `${length} ${length === 1 ? "step" : "steps"} so far${
+        restored === 0 ? "" : `; ${restored} were sent to the server again`
+      }.`,
+      `Cost: ${usageText(value.usage)}.`,
+      ...list(warnings, (/** @type {string} */ warning) => `Warning: ${oneLine(warning)}`, 8),
+    ].join("\n");
+  },
+};
+
+/** The tool. */
+export const spec = () => tool;
+
+/** @param {import("./parameters.js").Arguments} args @returns {unknown} */
+function readStep(args) {
+  if (args["step"] !== undefined && args["text"] !== undefined) {
+    throw invalid("text", "must be left out next to step, as both mean the same", args["text"]);
+  }
+  const step = args["text"] ?? required(args, "step");
+  if (typeof step === "string" && step.trim() === "") throw invalid("step", "must not be blank", step);
+  return step;
+}

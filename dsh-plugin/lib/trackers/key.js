@@ -1,0 +1,37 @@
+// @ts-check
+/**
+ * The names under which the server knows a session's tracker and its steps. They follow from the session and its calls
+ * alone, so that every host process, before and after a restart, comes to the same ones.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+
+/** @typedef {import("./fold.js").CallIdentity} CallIdentity */
+
+/**
+ * The server's id of the tracker that a call started. A branch of the session has another one, with steps of its own.
+ *
+ * @param {string} sessionId
+ * @param {CallIdentity} start
+ * @returns {string} as `POST /v1/trackers` takes it: `[a-z0-9][a-z0-9_-]{7,63}`
+ */
+export function trackerId(sessionId, { callId, occurrence }) {
+  return `dsh-${digest(["tracker", sessionId, callId, occurrence]).slice(0, 40)}`;
+}
+
+/**
+ * The `Idempotency-Key` of a step.
+ *
+ * @param {string} sessionId
+ * @param {CallIdentity} step
+ * @returns {string}
+ */
+export function stepKey(sessionId, { callId, occurrence }) {
+  return `dsh-${digest(["step", sessionId, callId, occurrence])}`;
+}
+
+/** @param {readonly unknown[]} parts @returns {string} */
+function digest(parts) {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}

@@ -1,0 +1,96 @@
+// @ts-check
+/**
+ * Brings the server's tracker up to what the session's log tells: makes it where it is missing and sends the steps that
+ * it lacks, each with its own key, in order. So a branch of a session gets its parent's curve, and a server that lost
+ * its data gets everything again.
+ *
+ * @module
+ */
+import { VerifierError } from "../server/errors.js";
+import { stepKey, trackerId } from "./key.js";
+
+/** @typedef {import("./fold.js").TrackerState} TrackerState */
+/** @typedef {import("../tools/register.js").Connection} Connection */
+
+/**
+ * @typedef {object} SyncOptions
+ * @property {AbortSignal | undefined} [signal]
+ * @property {() => number} remaining Milliseconds until the whole call's deadline.
+ */
+
+/** @typedef {(body: Readonly<Record<string, unknown>>) => Promise<unknown>} Post */
+
+/**
+ * @param {Connection} connection
+ * @param {string} sessionId
+ * @param {TrackerState} state
+ * @param {(post: Post) => Promise<readonly string[]>} make Posts the start's body, which has no id; called only when the
+ * tracker is missing. Gives warnings.
+ * @param {SyncOptions} options
+ * @returns {Promise<{ id: string, tracker: any, restored: number, warnings: readonly string[] }>} `tracker`: as
+ * `GET /v1/trackers/{id}` gives it; `restored`: steps that were sent again.
+ * @throws {VerifierError} which says how many steps could be sent again when that was cut short
+ */
+export async function syncTracker(connection, sessionId, state, make, { signal, remaining }) {
+  const id = trackerId(sessionId, state.start);
+  const path = `/v1/trackers/${id}`;
+  const options = () => ({ signal, timeoutMs: Math.max(1, remaining()) });
+  let tracker = await readTracker(connection, path, options());
+  /** @type {readonly string[]} */
+  let warnings = [];
+  if (tracker === null) {
+    warnings = await make((body) => connection.post("/v1/trackers", { id, ...body }, options())).catch(gone);
+  } else if (tracker.length >= state.steps.length) return { id, tracker, restored: 0, warnings };
+  for (const [i, { identity, step }] of state.steps.entries()) {
+    try {
+      await connection.post(`${path}/steps`, { step }, {
+        ...options(),
+        idempotencyKey: stepKey(sessionId, identity),
+      });
+    } catch (error) {
+      if (!(error instanceof VerifierError)) throw error;
+      throw cutShort(error, i, state.steps.length);
+    }
+  }
+  tracker = await readTracker(connection, path, options());
+  if (tracker === null) {
+    throw new VerifierError("not_found", `The server has no tracker ${id}, though it was just made.`);
+  }
+  return { id, tracker, restored: state.steps.length, warnings };
+}
+
+/** @param {Connection} connection @param {string} path @param {Readonly<Record<string, unknown>>} options @returns {Promise<any>} */
+async function readTracker(connection, path, options) {
+  try {
+    return (await connection.get(path, options)).value;
+  } catch (error) {
+    if (error instanceof VerifierError && error.code === "not_found") return null;
+    throw error;
+  }
+}
+
+/** @param {VerifierError} error @param {number} sent @param {number} of @returns {VerifierError} */
+function cutShort(error, sent, of) {
+  const { status, errors, retryAfterSeconds } = error;
+  return new VerifierError(
+    error.code,
+    `The tracker's earlier steps are being sent to the server again, and ${sent} of ${of} are there; repeat the call to ` +
+      `go on. ${error.detail}`,
+    {
+      status,
+      ...(errors === undefined ? {} : { errors }),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      cause: error,
+    },
+  );
+}
+
+/** The id can't be had again: someone deleted the tracker at the server, or made it with another token. @param {unknown} error @returns {never} */
+function gone(error) {
+  if (!(error instanceof VerifierError) || error.code !== "idempotency_conflict") throw error;
+  throw new VerifierError(
+    error.code,
+    `The server doesn't give this session's tracker back; start a new one with verifier_tracker_start. ${error.detail}`,
+    { status: error.status, cause: error },
+  );
+}
