@@ -49,7 +49,7 @@ const LISTED_FAULTS = 3;
 
 /** How the host's tool shows the value that a workflow returned. */
 const RENDERED = /^workflow "([\s\S]*?)" completed \(\d+ agents?\)\.\nReturn value:\n/;
-const TRUNCATED = /\n\u2026 \[truncated: (\d+) more characters\]\s*$/;
+const TRUNCATED = /\n\u2026 \[truncated: (\d+) more characters\]\s*(?:$|\n\(Omitted )/;
 const SPILLED = /\(Omitted (\d+) bytes\. Full formatted result stored at: /;
 
 /**
@@ -153,16 +153,18 @@ export function readResult(text, seq, whole = () => undefined) {
  */
 function unreadable(text) {
   const cut = TRUNCATED.exec(text)?.[1];
-  if (cut !== undefined) {
-    return `the host cut the workflow's result (${cut} characters are missing; maxResultChars of its workflow tool), ` +
-      "so the envelope in it can't be read. Return shorter candidates";
-  }
   const moved = SPILLED.exec(text)?.[1];
-  if (moved !== undefined) {
-    return `the host moved the workflow's result into a file (${moved} bytes are missing; maxInlineBytes of its spill ` +
-      "policy), so the envelope in it can't be read. Return shorter candidates";
+  if (cut === undefined && moved === undefined) {
+    return "the workflow's result names the protocol but is no JSON";
   }
-  return "the workflow's result names the protocol but is no JSON";
+  const why = [
+    ...(cut === undefined ? [] : [`cut ${cut} characters off it (maxResultChars of its workflow tool)`]),
+    ...(moved === undefined
+      ? []
+      : [`moved ${moved} bytes of it into a file (maxInlineBytes of its spill policy)`]),
+  ];
+  return `the host ${why.join(" and ")}, so the envelope in the workflow's result can't be read any more. ` +
+    "Run the workflow again, or with shorter candidates";
 }
 
 /**

@@ -137,14 +137,17 @@ describe("a workflow's result", () => {
 
   test("that the host cut or moved away says so", () => {
     const long = envelope(["a".repeat(400), "b".repeat(400)]);
+    const cut = rendered(long, { max: 500 });
     assert.match(
-      read(rendered(long, { max: 500 })).message,
-      /the host cut .*\(\d+ characters are missing; maxResultChars/,
+      read(cut).message,
+      /the host cut \d+ characters off it \(maxResultChars of its workflow tool\), so/,
     );
-    const spilled = `${
-      rendered(long).slice(0, 300)
-    }\n\n(Omitted 700 bytes. Full formatted result stored at: /x. Use read.)`;
-    assert.match(read(spilled).message, /moved .* into a file \(700 bytes are missing; maxInlineBytes/);
+    const note = "\n\n(Omitted 700 bytes. Full formatted result stored at: /x. Use read.)";
+    assert.match(
+      read(rendered(long).slice(0, 300) + note).message,
+      /the host moved 700 bytes of it into a file \(maxInlineBytes of its spill policy\), so/,
+    );
+    assert.match(read(cut + note).message, /cut \d+ characters off it .* and moved 700 bytes of it/);
     assert.equal(read(rendered({ other: "x".repeat(900) }, { max: 500 })), null);
   });
 
