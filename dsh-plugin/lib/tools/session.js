@@ -11,7 +11,7 @@ import { userImages } from "../host/task.js";
 import { buy } from "./call.js";
 import { array, boolean, integer, nullable, number, object, optional, string } from "./output.js";
 import { parameters, readCriteria, readShared, UNDECLARED } from "./parameters.js";
-import { footer, list, oneLine, planText, show } from "./render.js";
+import { countOf, footer, list, oneLine, planText, show } from "./render.js";
 import { curve, isPlan, resultOrPlan, scoredParts, shared, tally, verdict } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 import { askWithImages, sessionImages, sessionOf } from "./session_evidence.js";
@@ -224,5 +224,7 @@ function sourceLine({ source, shortened }) {
       shortened.steps + shortened.leftOut
     } older steps weren't shown`;
   const events = range === null ? "" : `, events ${range.from} to ${range.to}`;
-  return `Evidence: ${steps} steps${events}${redacted === 0 ? "" : `; ${redacted} places taken out`}${cut}.`;
+  return `Evidence: ${countOf(steps, "step")}${events}${
+    redacted === 0 ? "" : `; ${redacted} places taken out`
+  }${cut}.`;
 }

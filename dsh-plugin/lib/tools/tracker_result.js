@@ -65,7 +65,7 @@ const tool = {
   },
   title: () => "Read the tracker",
   headline: ({ length, steps }) => `${length} steps, last ${show(steps.at(-1)?.score)}`,
-  render(_args, { task, length, steps, advice, restored, warnings }) {
+  render(_args, { tracker, task, length, steps, advice, restored, warnings }) {
     if (length === 0) return `No step yet: call verifier_tracker_update after each step of: ${oneLine(task)}`;
     const last = steps.at(-1);
     const missing = steps.filter((/** @type {any} */ { score }) => score === null).length;
@@ -76,6 +76,7 @@ const tool = {
       ...curveLines(
         steps.map((/** @type {any} */ each) => ({ ...each, unscored: each.score === null ? 1 : 0 })),
       ),
+      `Tracker ${tracker}.`,
       ...(missing === 0 ? [] : [`${missing} of ${length} steps have no score.`]),
       ...(restored === 0 ? [] : [`${restored} steps were sent to the server again.`]),
       ...list(warnings, (/** @type {string} */ warning) => `Warning: ${oneLine(warning)}`, 8),

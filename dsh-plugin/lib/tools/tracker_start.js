@@ -76,9 +76,10 @@ const tool = {
   },
   title: () => "Start tracking progress",
   headline: () => "Tracking progress",
-  render: (_args, { task, criteriaOrigin, warnings }) =>
+  render: (_args, { tracker, task, criteriaOrigin, warnings }) =>
     [
       `Tracking: ${oneLine(task)}`,
+      `Tracker ${tracker}.`,
       `Rubric from the ${criteriaOrigin}. After each step call verifier_tracker_update with step: what was done and what ` +
       "was observed, with the outputs that prove it.",
       ...list(warnings, (/** @type {string} */ warning) => `Warning: ${oneLine(warning)}`, 8),

@@ -9,7 +9,7 @@ import { identityOf, ownCall, stepIdentity, UNSCORED_MARK, UPDATE } from "../tra
 import { stepKey } from "../trackers/key.js";
 import { array, integer, nullable, number, object, optional, string } from "./output.js";
 import { parameters, required } from "./parameters.js";
-import { list, oneLine, showWithError, usageText } from "./render.js";
+import { countOf, list, oneLine, showWithError, usageText } from "./render.js";
 import { channels, judge, usage } from "./results.js";
 import { sessionOf } from "./session_evidence.js";
 import { invalid } from "./spelling.js";
@@ -89,7 +89,7 @@ const tool = {
   title: () => "Add a step to the tracker",
   headline: ({ step, score, standardError }) => `Step ${step}: ${showWithError(score, standardError)}`,
   render(_args, value) {
-    const { step, length, score, standardError, unscored, advice, restored, warnings } = value;
+    const { tracker, step, length, score, standardError, unscored, advice, restored, warnings } = value;
     const head = score === null
       ? [
         `${UNSCORED_MARK} step ${step} is kept, but has no score (${oneLine(unscored.reason, 40)}${
@@ -101,7 +101,7 @@ const tool = {
     return [
       ...head,
       ...(typeof advice === "string" ? [`The curve is ${MEANING[advice] ?? `${oneLine(advice, 40)}.`}`] : []),
-      `${length} ${length === 1 ? "step" : "steps"} so far${
+      `${countOf(length, "step")} so far in tracker ${tracker}${
         restored === 0 ? "" : `; ${restored} were sent to the server again`
       }.`,
       `Cost: ${usageText(value.usage)}.`,

@@ -31,7 +31,7 @@ describe("verifier_tracker_start", () => {
     });
     assert.match(
       text,
-      /^Tracking: Fix it\.\nRubric from the setting\. After each step call verifier_tracker_update/,
+      /^Tracking: Fix it\.\nTracker dsh-[0-9a-f]{40}\.\nRubric from the setting\. After each step call verifier_tracker_update/,
     );
     const { body } = server.seen[0] ?? {};
     assert.deepEqual(body, {

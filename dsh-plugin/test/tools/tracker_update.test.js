@@ -31,7 +31,7 @@ describe("verifier_tracker_update", () => {
     const second = await rig.call(UPDATE, { text: "edited", expected_length: 1 });
     assert.match(
       second.text,
-      /^Progress after step 2: 0\.20 of 1\.\nThe curve is rising: go on\.\n2 steps so far\./,
+      /^Progress after step 2: 0\.20 of 1\.\nThe curve is rising: go on\.\n2 steps so far in tracker dsh-[0-9a-f]{40}\./,
     );
     assert.deepEqual(server.curves, [["looked", "edited"]]);
     const steps = server.seen.filter(({ method, path }) => method === "POST" && path.endsWith("/steps"));
@@ -74,7 +74,7 @@ describe("verifier_tracker_update", () => {
     server.trackers.clear();
     const { value, text } = await rig.call(UPDATE, { step: "three" });
     assert.deepEqual([value.step, value.restored], [4, 3]);
-    assert.match(text, /4 steps so far; 3 were sent to the server again\./);
+    assert.match(text, /4 steps so far in tracker dsh-[0-9a-f]{40}; 3 were sent to the server again\./);
     assert.deepEqual(server.curves, [["one", "two", "one", "three"]]);
   });
 
