@@ -127,7 +127,8 @@ function bounded(text, id) {
 /** @param {any} answer @returns {string} */
 function statement({ best, drafts, acceptance, ranking }) {
   const usable = drafts.filter((/** @type {any} */ draft) => draft.text !== null).length;
-  const [first, second] = ranking;
+  // Copies share a place without it being a tie.
+  const [first, second] = ranking.filter((/** @type {any} */ row) => (row.identicalTo ?? null) === null);
   const tie = first !== undefined && second !== undefined &&
     first.strength !== null && first.strength === second.strength;
   const chance = first?.probabilityBest ?? null;

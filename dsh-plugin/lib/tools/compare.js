@@ -166,16 +166,13 @@ function criterionLine({ name, rewardA, rewardB, unscored }, winner) {
   return `${oneLine(name, 80)}: ${show(rewardA)} against ${show(rewardB)}${missing}${against}`;
 }
 
-/** The winner's lowest criterion: where it could still be better. @param {any} value @returns {string[]} */
+/** The winner's lowest criterion, where one is lower: there it could still be better. @param {any} value @returns {string[]} */
 function weakest({ winner, criteria }) {
   if (winner === "tie") return [];
   const side = winner === "A" ? "rewardA" : "rewardB";
-  const rows = criteria.filter((/** @type {any} */ row) => row[side] !== null);
-  if (rows.length === 0) return [];
-  const lowest = rows.reduce((/** @type {any} */ low, /** @type {any} */ row) =>
-    row[side] < low[side] ? row : low
-  );
-  return [
-    `Weakest of ${winner}: ${oneLine(lowest.name, 80)} (${show(lowest[side])}).`,
-  ];
+  const rows = criteria.filter((/** @type {any} */ row) => row[side] !== null)
+    .toSorted((/** @type {any} */ one, /** @type {any} */ other) => one[side] - other[side]);
+  const [lowest, highest] = [rows[0], rows.at(-1)];
+  if (lowest === undefined || show(lowest[side]) === show(highest[side])) return [];
+  return [`Weakest of ${winner}: ${oneLine(lowest.name, 80)} (${show(lowest[side])}).`];
 }

@@ -9,10 +9,14 @@ import { toVerifierError, VerifierError } from "../server/errors.js";
 import { deadlines } from "./call.js";
 import { adviceFor } from "./advice.js";
 import { project } from "./output.js";
+import { oneLine } from "./render.js";
 import { readNames, renameFields } from "./spelling.js";
 
 /** @typedef {import("./output.js").Schema} Schema */
 /** @typedef {import("./parameters.js").Arguments} Arguments */
+
+/** Characters of a card's title. */
+const LONGEST_TITLE = 120;
 
 /**
  * What a tool gets from the host for one call; the part of it that is used here.
@@ -91,25 +95,21 @@ export function toolDefinitions(deps, spec) {
 
 /** @param {Deps} deps @param {ToolSpec} spec @param {{ name: string, description: string, parameters: Schema }} face @returns {Record<string, any>} */
 function define(deps, spec, face) {
-  const names = [
-    ...Object.keys(
-      /** @type {Record<string, Schema>} */ (spec.parameters["properties"] ??
-        {}),
-    ),
-    ...(spec.accepts ?? []),
-  ];
+  const declared = Object.keys(/** @type {Record<string, Schema>} */ (spec.parameters["properties"] ?? {}));
+  const names = [...declared, ...(spec.accepts ?? [])];
+  const read = (/** @type {unknown} */ raw) => readNames(raw, names, declared);
   return {
     ...face,
     output: {
       schema: spec.output,
       render: (/** @type {unknown} */ raw, /** @type {any} */ value) => [
-        { type: "text", text: spec.render(readNames(raw, names).args, value) },
+        { type: "text", text: spec.render(read(raw).args, value) },
       ],
       presentationMeta: (
         /** @type {unknown} */ _raw,
         /** @type {any} */ value,
       ) => ({
-        headline: spec.headline?.(value) ?? null,
+        headline: spec.headline === undefined ? null : oneLine(spec.headline(value), LONGEST_TITLE),
       }),
     },
     // Read by the host at every call, so that a changed setting counts at once.
@@ -117,33 +117,33 @@ function define(deps, spec, face) {
       return deadlines(deps.settings.get()["timeoutMs"]).host;
     },
     isConcurrencySafe: () => spec.concurrencySafe,
-    presentCall: (/** @type {unknown} */ raw) => presentCall(spec, names, raw),
+    presentCall: (/** @type {unknown} */ raw) => presentCall(spec, read, raw),
     presentResult: (/** @type {unknown} */ _raw, /** @type {any} */ result) => presentResult(result),
     execute: (/** @type {unknown} */ raw, /** @type {Execution} */ exec) =>
-      execute(deps, spec, names, raw, exec),
+      execute(deps, spec, read, raw, exec),
   };
 }
 
 /**
  * One call, from raw arguments to a value that the output schema accepts.
  *
- * @param {Deps} deps @param {ToolSpec} spec @param {readonly string[]} names @param {unknown} raw @param {Execution} exec
+ * @param {Deps} deps @param {ToolSpec} spec @param {(raw: unknown) => ReturnType<typeof readNames>} read @param {unknown} raw @param {Execution} exec
  * @returns {Promise<unknown>}
  * @throws {VerifierError} whose message begins with a code and is written for a model
  */
-async function execute(deps, spec, names, raw, exec) {
+async function execute(deps, spec, read, raw, exec) {
   /** @type {Readonly<Record<string, string>>} */
   let spelled = {};
   try {
-    const read = readNames(raw, names);
-    spelled = read.spelled;
+    const { args, spelled: names } = read(raw);
+    spelled = names;
     if (exec.signal.aborted) {
       throw new VerifierError(
         "aborted",
         "The call was cancelled before it began.",
       );
     }
-    return project(spec.output, await spec.run(read.args, exec, deps));
+    return project(spec.output, await spec.run(args, exec, deps));
   } catch (error) {
     let known = toVerifierError(error);
     if (known.status !== null) known = renameFields(known, spec.renames ?? []);
@@ -177,17 +177,17 @@ function readable(error, advice) {
     ...(advice === null ? [] : [advice]),
   ];
   if (more.length > 0) {
-    error.message = `${error.message.replace(/(?<![.!?)…])$/, ".")} ${more.join(" ")}`;
+    error.message = `${error.message.replace(/(?<![.!?…])$/, ".")} ${more.join(" ")}`;
   }
   return error;
 }
 
-/** @param {ToolSpec} spec @param {readonly string[]} names @param {unknown} raw @returns {unknown} */
-function presentCall(spec, names, raw) {
+/** @param {ToolSpec} spec @param {(raw: unknown) => ReturnType<typeof readNames>} read @param {unknown} raw @returns {unknown} */
+function presentCall(spec, read, raw) {
   try {
     return {
       card: "generic",
-      title: spec.title(readNames(raw, names).args),
+      title: spec.title(read(raw).args),
       kind: "other",
     };
   } catch {

@@ -146,19 +146,24 @@ function present(fields) {
  * @param {any} answer @returns {string}
  */
 function statement({ best, stopped, ranking, probabilityRight }) {
-  const [first, second] = ranking;
+  // Copies share a place without it being a tie.
+  const different = ranking.filter((/** @type {any} */ row) => (row.identicalTo ?? null) === null);
+  const [first, second] = different;
   if (best === null) {
     return "No pick: nothing that a ranking could rest on was scored.";
+  }
+  if (different.length === 1 && ranking.length > 1) {
+    return `All ${ranking.length} candidates are the same; nothing was judged.`;
   }
   if (ranking.length === 1) {
     return `Only candidate ${best} was given: nothing was compared.`;
   }
-  const equal = ranking.filter((/** @type {any} */ row) =>
+  const equal = different.filter((/** @type {any} */ row) =>
     row.strength !== null && first.strength !== null &&
     Math.abs(row.strength - first.strength) <= EQUAL
   );
   if (first.strength === null || equal.length > 1) {
-    const who = equal.length > 1 && equal.length < ranking.length
+    const who = equal.length > 1 && equal.length < different.length
       ? `candidates ${equal.map((/** @type {any} */ row) => row.index).join(", ")} share the first place`
       : "no candidate is better than the others";
     return `Tie: ${who}; candidate ${best} comes first by order alone.`;

@@ -15,8 +15,8 @@ import { VerifierError } from "../server/errors.js";
  */
 export const SPELLINGS = {
   task: ["problem"],
-  a: ["traceA", "candidate_a", "candidateA", "trace_a"],
-  b: ["traceB", "candidate_b", "candidateB", "trace_b"],
+  a: ["traceA", "candidate_a", "candidateA"],
+  b: ["traceB", "candidate_b", "candidateB"],
   candidates: ["traces"],
   steps: ["trajectory"],
   checkpoints: ["checkpointSteps", "checkpoint_steps"],
@@ -41,11 +41,12 @@ export const SPELLINGS = {
  *
  * @param {unknown} raw what the host hands over
  * @param {readonly string[]} names every name the tool knows, the undeclared ones too
+ * @param {readonly string[]} [shown] those that an error lists
  * @returns {{ args: Readonly<Record<string, unknown>>, spelled: Readonly<Record<string, string>> }}
  * @throws {VerifierError} `invalid_request`: no object, an unknown name (with the nearest known one), or two spellings
  * of one argument with different values
  */
-export function readNames(raw, names) {
+export function readNames(raw, names, shown = names) {
   if (
     raw !== undefined && raw !== null &&
     (typeof raw !== "object" || Array.isArray(raw))
@@ -73,7 +74,7 @@ export function readNames(raw, names) {
   for (const [spelling, value] of Object.entries(raw ?? {})) {
     const name = declaredBySpelling.get(spelling);
     if (name === undefined) {
-      throw unknownName(spelling, [...declaredBySpelling.keys()], names, value);
+      throw unknownName(spelling, [...declaredBySpelling.keys()], shown, value);
     }
     if (value === null || value === undefined) continue;
     if (Object.hasOwn(args, name)) {

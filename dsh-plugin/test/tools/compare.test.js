@@ -34,6 +34,7 @@ describe("verifier_compare", () => {
       /^A is better: 0\.90 against 0\.30, margin 0\.60 ± 0\.00\.\n/,
     );
     assert.match(text, /- Output match: 0\.90 against 0\.30\n/);
+    assert.equal(text.includes("Weakest"), false);
     assert.match(text, /Cost: 6 calls, /);
     assert.ok(text.includes(`Decision ${value.id}`));
     assert.equal(meta.headline, value.statement);

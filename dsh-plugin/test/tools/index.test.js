@@ -39,14 +39,23 @@ describe("the row assay", () => {
     const host = fakeHost();
     plugin.apply(host, undefined);
     const names = [...host.tools.registered.keys()];
-    for (const name of ["compare", "select", "track", "best_of_n", "status"]) {
-      assert.ok(names.includes(`verifier_${name}`), name);
-    }
+    assert.deepEqual(names, [
+      "verifier_compare",
+      "verifier_select",
+      "verifier_track",
+      "verifier_session",
+      "verifier_current_session",
+      "verifier_best_of_n",
+      "verifier_tracker_start",
+      "verifier_tracker_update",
+      "verifier_tracker_result",
+      "verifier_status",
+    ]);
     for (const tool of host.tools.registered.values()) {
       assert.deepEqual(schemaViolations(tool.parameters), [], tool.name);
       assert.deepEqual(schemaViolations(tool.output.schema), [], tool.name);
       assert.ok(Number.isFinite(tool.timeoutMs) && tool.timeoutMs > 0, tool.name);
-      assert.equal(typeof tool.isConcurrencySafe({}), "boolean", tool.name);
+      assert.equal(tool.isConcurrencySafe({}), !tool.name.startsWith("verifier_tracker_"), tool.name);
     }
     await host.dispose();
   });

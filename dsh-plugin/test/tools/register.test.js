@@ -82,6 +82,22 @@ describe("registerTool", () => {
     assert.equal(tool.isConcurrencySafe({}), true);
   });
 
+  test("a card's title stays short and on one line", async () => {
+    const { tool } = echo({ said: `${"long ".repeat(100)}\nend` });
+    const meta = tool.output.presentationMeta(
+      { task: "t" },
+      await tool.execute({ task: "t" }, fakeExecution()),
+    );
+    assert.match(meta.headline, /^Said long [^\n]{0,120}…$/);
+  });
+
+  test("an unknown argument is answered with the declared names alone", async () => {
+    const { tool } = echo({ said: "x" });
+    await assert.rejects(tool.execute({ sede: 1 }, fakeExecution()), {
+      message: /did you mean "seed"\? \(it takes task\)/,
+    });
+  });
+
   test("a missing field of the answer is an error that names it", async () => {
     const { tool } = echo({ more: 1 });
     await assert.rejects(tool.execute({ task: "t" }, fakeExecution()), {

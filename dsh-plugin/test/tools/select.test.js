@@ -51,6 +51,22 @@ describe("verifier_select", () => {
     );
   });
 
+  test("copies share a place without it being a tie", async () => {
+    const document = recorded("select");
+    const first = document.ranking[0];
+    document.ranking.splice(1, 0, { ...first, index: 3, identicalTo: first.index });
+    assert.match((await rig(spec, { [PATH]: document }).call(ARGS)).text, /^Candidate 1 is the best of 5\./);
+    document.ranking = [0, 1, 2].map((index) => ({
+      ...first,
+      index,
+      strength: null,
+      ...(index === 0 ? {} : { identicalTo: 0 }),
+    }));
+    document.best = 0;
+    const { text } = await rig(spec, { [PATH]: document }).call(ARGS);
+    assert.match(text, /^All 3 candidates are the same; nothing was judged\./);
+  });
+
   test("tells one candidate, and nothing scored, from a pick", async () => {
     const one = await rig(spec, { [PATH]: recorded("select_one") }).call({
       task: "t",
