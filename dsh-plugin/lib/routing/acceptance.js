@@ -69,12 +69,11 @@ export function evidenceFields({ maxCharacters, redact }, length) {
  * @param {readonly Fields[]} what.messages As chat messages; or
  * @param {string} [what.text] as one text.
  * @param {unknown} what.criteria
+ * @param {(verdict: Verdict) => import("./types.js").Steer | null} [what.steer] Of a verdict that isn't accepted.
  * @returns {Review}
  */
-export function acceptanceReview(
-  settings,
-  { purpose, fingerprint, task, context, messages, text, criteria },
-) {
+export function acceptanceReview(settings, what) {
+  const { purpose, fingerprint, task, context, messages, text, criteria, steer = () => null } = what;
   const evidence = text === undefined ? { messages } : { steps: [text] };
   return {
     purpose,
@@ -92,6 +91,7 @@ export function acceptanceReview(
       ...evidenceFields(settings, JSON.stringify(evidence).length),
     },
     read: readAcceptance,
+    steer: (/** @type {Verdict} */ verdict) => verdict.accepted ? null : steer(verdict),
   };
 }
 

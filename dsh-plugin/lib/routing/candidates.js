@@ -61,6 +61,7 @@ export function candidatesReview(envelope, { settings, task, context: before, cr
       ...(images.length === 0 ? {} : { images }),
     },
     read: pair ? readCompare : readSelect,
+    steer: (value) => candidatesFeedback(envelope, value, settings),
   };
 }
 

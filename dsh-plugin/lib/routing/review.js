@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { isFields } from "../host/events.js";
 import { toVerifierError } from "../server/errors.js";
 import { known, remember } from "./memory.js";
 
@@ -43,7 +44,7 @@ export async function buyReview(desk, review) {
   const { connection, ledger, settings, session, signal, turn, log } = desk;
   const timeoutMs = Math.max(1, Math.min(settings.totalMs, desk.deadline?.remaining() ?? Infinity));
   const before = known(session, review.fingerprint);
-  if (before === "done") return { kind: "known" };
+  if (before === "done" || desk.delivered.has(review.fingerprint)) return { kind: "known", steer: null };
   // What failed in this turn would fail again at its next stop, a second later.
   if (before !== undefined && before === turn) return { kind: "skipped" };
   const options = { ...(signal === undefined ? {} : { signal }), timeoutMs };
@@ -75,7 +76,8 @@ export async function buyReview(desk, review) {
     if (!reserved.granted) {
       if (reserved.reason === "reviewed") {
         remember(session, review.fingerprint, "done");
-        return { kind: "known" };
+        // Judged and paid for, but the turn or the process ended before the agent was told.
+        return { kind: "known", steer: storedSteer(reserved.review?.outcome) };
       }
       return reserved.reason === "in_flight"
         ? { kind: "skipped" }
@@ -88,21 +90,20 @@ export async function buyReview(desk, review) {
     });
     const read = review.read(value);
     const state = read.open === undefined ? "done" : "failed";
+    const steer = read.open === undefined ? review.steer(read.value) : null;
     await settle(desk, held.id, {
       state,
       calls: callsOf(value, "usage"),
-      outcome: read.outcome,
+      outcome: { ...read.outcome, ...(steer === null ? {} : { steer }) },
     });
     held = null;
-    remember(session, review.fingerprint, state === "done" ? "done" : turn);
     if (read.open !== undefined) {
-      return {
-        kind: "failed",
-        code: read.open.code,
-        message: read.open.message,
-      };
+      remember(session, review.fingerprint, turn);
+      return { kind: "failed", code: read.open.code, message: read.open.message };
     }
-    return { kind: "bought", value: read.value };
+    // What the agent is told shows in its log; until then the ledger has it.
+    if (steer === null) remember(session, review.fingerprint, "done");
+    return { kind: "bought", value: read.value, steer };
   } catch (thrown) {
     const error = toVerifierError(thrown);
     remember(session, review.fingerprint, turn);
@@ -135,6 +136,17 @@ async function settle({ connection, ledger, log }, id, entry) {
   } catch (error) {
     log?.warn(`assay routing: review ${id} could not be settled: ${toVerifierError(error).message}`);
   }
+}
+
+/**
+ * What the ledger kept for the agent.
+ * @param {Fields | null | undefined} outcome @returns {import("./types.js").Steer | null}
+ */
+function storedSteer(outcome) {
+  const steer = outcome?.steer;
+  return isFields(steer) && typeof steer.text === "string" && typeof steer.summary === "string"
+    ? { text: steer.text, summary: steer.summary }
+    : null;
 }
 
 /**

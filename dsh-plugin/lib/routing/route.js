@@ -16,14 +16,14 @@ import { resolveRubric } from "../host/rubric.js";
 import { currentTask, earlierTalk } from "../host/task.js";
 import { toVerifierError } from "../server/errors.js";
 import { evidenceFields, judgeFields } from "./acceptance.js";
-import { candidatesFeedback, candidatesReview } from "./candidates.js";
+import { candidatesReview } from "./candidates.js";
 import { findEnvelopes } from "./envelopes.js";
 import { fingerprint } from "./fingerprint.js";
 import { firstTime } from "./memory.js";
 import { failedNotice, faultNotice, spentNotice } from "./notices.js";
 import { oneLine } from "./quote.js";
 import { buyReview } from "./review.js";
-import { completedTasks, teamFeedback, teamReview } from "./team_review.js";
+import { completedTasks, teamReview } from "./team_review.js";
 import { todoTrack, trackFeedback } from "./todos.js";
 import { wholeResult } from "./whole_results.js";
 
@@ -65,8 +65,8 @@ import { wholeResult } from "./whole_results.js";
  *   `reviewed`: bought now or known. `stop`: a budget is spent, nothing else is tried.
  */
 
-/** What an earlier routed steer of ours carries. */
-const REVIEW = "review";
+/** Fingerprints of routed reviews; the gate's own have no purpose in front. */
+const REVIEW = /^(?:compare|select|track|team):/;
 
 /**
  * @param {RouteInput} input
@@ -82,7 +82,7 @@ export async function route(input) {
   try {
     const bench = makeBench(input, notices);
     if (bench === null) return routed;
-    routed.gateRequired = wasReviewed(bench.events, bench.task);
+    routed.gateRequired = bench.desk.delivered.size > 0;
     for (const part of [teamPart, candidatesPart, todoPart]) {
       const { steer, reviewed, stop } = await part(bench);
       if (reviewed === true) routed.gateRequired = true;
@@ -122,7 +122,18 @@ function makeBench(input, notices) {
     events,
     task,
     tell,
-    desk: { connection, ledger, settings, session, task: taskId, turn, signal, deadline, log },
+    desk: {
+      connection,
+      ledger,
+      settings,
+      session,
+      task: taskId,
+      delivered: deliveredReviews(events, task),
+      turn,
+      signal,
+      deadline,
+      log,
+    },
     criteria: () => rubric ??= readRubric(input, tell),
   };
 }
@@ -146,13 +157,14 @@ async function readRubric({ agent: { session }, settings, signal }, tell) {
 }
 
 /**
- * Whether a routed review sent the agent on in this task already: seen in the log, so also after a restart.
- * @param {readonly HostEvent[]} events @param {Task} task @returns {boolean}
+ * The routed reviews of which the agent was told in this task: read from the log, so also after a restart.
+ * @param {readonly HostEvent[]} events @param {Task} task @returns {Set<string>} Fingerprints.
  */
-function wasReviewed(events, task) {
-  return events.some((event) =>
-    event.seq > task.seq && isOwnMessage(event) && sourceOf(event)?.purpose === REVIEW
-  );
+function deliveredReviews(events, task) {
+  return new Set(events.flatMap((event) => {
+    const mark = event.seq > task.seq && isOwnMessage(event) ? sourceOf(event)?.fingerprint : undefined;
+    return typeof mark === "string" && REVIEW.test(mark) ? [mark] : [];
+  }));
 }
 
 /** @param {Bench} bench @returns {Promise<Part>} */
@@ -171,12 +183,10 @@ async function teamPart({ desk, events, task, input, tell, criteria }) {
       continue;
     }
     const outcome = await buyReview(desk, review);
-    if (outcome.kind === "known") reviewed = true;
-    else if (outcome.kind === "bought") {
+    if (outcome.kind === "known" || outcome.kind === "bought") {
       reviewed = true;
-      const verdict = /** @type {import("./acceptance.js").Verdict} */ (outcome.value);
-      if (!verdict.accepted) {
-        return { reviewed, steer: { ...teamFeedback(done, verdict), fingerprint: review.fingerprint } };
+      if (outcome.steer !== null) {
+        return { reviewed, steer: { ...outcome.steer, fingerprint: review.fingerprint } };
       }
     } else if (report(desk, outcome, name, tell)) return { reviewed, stop: true };
   }
@@ -219,13 +229,12 @@ async function candidatesPart({ desk, events, task, input, tell, criteria }) {
       images: await taskImages(input, task),
     });
     const outcome = await buyReview(desk, review);
-    if (outcome.kind === "known") {
+    if (outcome.kind === "known" || outcome.kind === "bought") {
       reviewed = true;
+      if (outcome.steer !== null) {
+        return { reviewed, steer: { ...outcome.steer, fingerprint: review.fingerprint } };
+      }
       continue;
-    }
-    if (outcome.kind === "bought") {
-      const feedback = candidatesFeedback(envelope, outcome.value, desk.settings);
-      return { reviewed: true, steer: { ...feedback, fingerprint: review.fingerprint } };
     }
     return { reviewed, stop: report(desk, outcome, name, tell) };
   }
@@ -257,15 +266,13 @@ async function todoPart({ desk, events, task, input, tell, criteria }) {
       ...imagesField(await taskImages(input, task)),
     },
     read: readProgress,
+    steer: (progress) => trackFeedback(track, progress, settings.mode === "strict" ? "strict" : "smart"),
   };
   const outcome = await buyReview(desk, review);
-  if (outcome.kind === "known") return { reviewed: true };
-  if (outcome.kind === "bought") {
-    const progress = /** @type {import("./todos.js").Progress} */ (outcome.value);
-    const steer = trackFeedback(track, progress, settings.mode === "strict" ? "strict" : "smart");
-    return steer === null
+  if (outcome.kind === "known" || outcome.kind === "bought") {
+    return outcome.steer === null
       ? { reviewed: true }
-      : { reviewed: true, steer: { ...steer, fingerprint: review.fingerprint } };
+      : { reviewed: true, steer: { ...outcome.steer, fingerprint: review.fingerprint } };
   }
   return { stop: report(desk, outcome, "the todo list", tell) };
 }

@@ -167,6 +167,7 @@ export function teamReview(task, settings, criteria, owner) {
     task: asked === "" ? `The team's task ${task.id}` : asked,
     messages: evidence,
     criteria,
+    steer: (verdict) => teamFeedback(task, verdict),
   });
 }
 

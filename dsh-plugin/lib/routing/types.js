@@ -34,7 +34,7 @@
  */
 
 /**
- * @typedef {{ granted: true, id: string } | { granted: false, reason: string }} Reservation
+ * @typedef {{ granted: true, id: string } | { granted: false, reason: string, review?: { outcome?: Fields | null } | null }} Reservation
  */
 /**
  * The ledger of reviews at the server, as `lib/gate/ledger.js` has it.
@@ -51,6 +51,7 @@
  * @property {RoutingSettings} settings
  * @property {{ readonly id: string }} session
  * @property {string} task Id of the task in the ledger.
+ * @property {ReadonlySet<string>} delivered Fingerprints of the reviews that the agent was told of, as the log shows.
  * @property {number} turn
  * @property {AbortSignal | undefined} [signal]
  * @property {{ remaining(): number } | undefined} [deadline] Of the turn's end, milliseconds.
@@ -67,15 +68,16 @@
  * @property {Fields} body
  * @property {(value: unknown) => { value: unknown, outcome: Fields, open?: { code: string, message: string } }} read
  *   Checks the answer; `open` says that there is no verdict.
+ * @property {(value: any) => Steer | null} steer What the agent is to be told of it; null for nothing.
  */
 
 /**
- * @typedef {{ kind: "bought", value: unknown }
- *   | { kind: "known" }
+ * @typedef {{ kind: "bought", value: unknown, steer: Steer | null }
+ *   | { kind: "known", steer: Steer | null }
  *   | { kind: "skipped" }
  *   | { kind: "spent", reason: string }
  *   | { kind: "failed", code: string, message: string }} Outcome
- *   `known`: this evidence was judged before. `skipped`: another process is at it, or it failed in this turn already.
+ *   `known`: this evidence was judged before; `steer` is what the agent has not been told of it yet. `skipped`: another process is at it, or it failed in this turn already.
  */
 
 /** @typedef {{ text: string, summary: string, reason: string }} Notice */

@@ -89,7 +89,7 @@ export function todos(session, list) {
  * The server's ledger in memory, with its rules: a fingerprint that is done is never granted again, budgets hold.
  */
 export class FakeLedger {
-  /** @type {{ id: string, request: any, state: string, calls: number }[]} */
+  /** @type {{ id: string, request: any, state: string, calls: number, outcome: any }[]} */
   reviews = [];
   /** Thrown by every reserve. @type {Error | null} */
   failing = null;
@@ -103,7 +103,9 @@ export class FakeLedger {
     const { session, task, fingerprint, calls, limits } = request;
     const own = this.reviews.filter((review) => review.request.session === session);
     const same = own.find((review) => review.request.fingerprint === fingerprint);
-    if (same?.state === "done") return Promise.resolve({ granted: false, reason: "reviewed" });
+    if (same?.state === "done") {
+      return Promise.resolve({ granted: false, reason: "reviewed", review: { outcome: same.outcome } });
+    }
     if (same?.state === "held") return Promise.resolve({ granted: false, reason: "in_flight" });
     for (const [name, among] of [["task", own.filter((r) => r.request.task === task)], ["session", own]]) {
       const limit = limits?.[String(name)] ?? {};
@@ -117,7 +119,7 @@ export class FakeLedger {
       }
     }
     const id = `rev_${this.reviews.length + 1}`;
-    this.reviews.push({ id, request, state: "held", calls });
+    this.reviews.push({ id, request, state: "held", calls, outcome: null });
     return Promise.resolve({ granted: true, id, spent: {} });
   };
 
@@ -127,6 +129,7 @@ export class FakeLedger {
     if (review === undefined) return Promise.reject(new Error(`no review ${id}`));
     review.state = entry.state;
     review.calls = entry.calls;
+    review.outcome = JSON.parse(JSON.stringify(entry.outcome));
     return Promise.resolve();
   };
 }

@@ -41,8 +41,10 @@ function answers(path, body) {
 }
 
 /**
+ * A turn that stops; what the agent is to be told is delivered as the gate does it.
+ *
  * @param {any} session
- * @param {{ answer?: typeof answers, settings?: Record<string, unknown>, ledger?: FakeLedger, server?: ReturnType<typeof fakeServer>, more?: object, sessions?: Record<string, unknown> }} [options]
+ * @param {{ answer?: typeof answers, settings?: Record<string, unknown>, ledger?: FakeLedger, server?: ReturnType<typeof fakeServer>, more?: object, sessions?: Record<string, unknown>, deliver?: boolean }} [options]
  */
 async function stop(
   session,
@@ -53,6 +55,7 @@ async function stop(
     server = fakeServer(answer),
     more = {},
     sessions = {},
+    deliver = true,
   } = {},
 ) {
   const events = ownEvents(session);
@@ -69,6 +72,11 @@ async function stop(
     taskId: taskId(currentTask(events)),
     ...more,
   });
+  if (routed.steer !== undefined && deliver) {
+    const { text, summary, fingerprint } = routed.steer;
+    const message = pluginMessage(session, { text, summary, fields: { purpose: "review", fingerprint } });
+    session.append("user/message", message, { surfaceOp: "append" });
+  }
   return { ...routed, server, ledger };
 }
 
@@ -629,16 +637,44 @@ describe("what keeps a review from being bought", () => {
   });
 });
 
+describe("a review of which the agent was not told", () => {
+  const group = () => {
+    const session = asked();
+    workflow(session, rendered(envelope(["a", "b"])));
+    return session;
+  };
+
+  test("is told at the next stop, from the ledger and for nothing, in this process and after a restart", async () => {
+    for (const restarted of [false, true]) {
+      const session = group();
+      const lost = await stop(session, { deliver: false });
+      const later = restarted ? session.resume() : session;
+      const told = await stop(later, lost);
+      assert.deepEqual(told.steer, lost.steer);
+      assert.equal(lost.server.bought.length, 1);
+      assert.equal(lost.ledger.reviews.length, 1);
+      assert.ok(quiet(await stop(later, lost)), "once");
+    }
+  });
+
+  test("is told once from the ledger, also on a host whose log doesn't show it", async () => {
+    const session = group();
+    const first = await stop(session, { deliver: false });
+    assert.equal((await stop(session, { ...first, deliver: false })).acted, true);
+    assert.ok(quiet(await stop(session, { ...first, deliver: false })));
+  });
+});
+
 test("a routed review that the log shows asks for the final gate, also after a restart and without a ledger", async () => {
   for (const version of [0, 4]) {
     const session = asked({ version });
-    session.append(
-      "user/message",
-      pluginMessage(session, /** @type {any} */ ({ text: "x", summary: "y", fields: { purpose: "review" } })),
-      { surfaceOp: "append" },
-    );
-    const routed = await stop(session.resume());
+    workflow(session, rendered(envelope(["a", "b"])));
+    await stop(session);
+    const ledger = new FakeLedger();
+    ledger.failing = new VerifierError("server_unreachable", "Nothing listens.");
+    const routed = await stop(session.resume(), { ledger });
     assert.ok(quiet(routed));
     assert.equal(routed.gateRequired, true);
+    assert.deepEqual(routed.server.dry, []);
   }
 });
