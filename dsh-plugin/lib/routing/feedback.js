@@ -41,6 +41,10 @@ import { counted, message, oneLine, shown } from "./quote.js";
  * @property {number} [identicalTo]
  */
 
+/** From this probability of being the best on a winner counts as clear. */
+const CLEAR = 0.8;
+/** Strengths that differ by less are equal but for rounding. */
+const TIE = 1e-9;
 const LONGEST_LABEL = 80;
 const LONGEST_ID = 40;
 
@@ -114,12 +118,12 @@ export function selectFeedback(envelope, answer) {
       summary: `all ${count} candidates are identical`,
     });
   }
-  // Where the difference is smaller than its own uncertainty, the order says nothing.
-  const near = distinct.filter((row) => isNear(best, row));
   const copies = same.length === 0
     ? ""
     : ` (the same text as ${same.map(({ index }) => `candidate ${index + 1}`).join(", ")})`;
-  const tied = near.filter((row) => row.strength !== null && row.strength === best.strength);
+  const tied = distinct.filter((row) =>
+    row.strength !== null && Math.abs(row.strength - (best.strength ?? 0)) <= TIE
+  );
   if (tied.length > 0) {
     const names = [best, ...tied].map(({ index }) => nameOf(envelope, index));
     return written(envelope, answer, {
@@ -132,10 +136,12 @@ export function selectFeedback(envelope, answer) {
       summary: `a tie of ${names.length} for the first place of ${count}`,
     });
   }
+  // Where another one may as well be the best, the order says little.
+  const near = distinct.filter((row) => isNear(best, row));
   const unclear = near.length === 0
     ? ""
     : ` Not clearly better than ${list(near.map(({ index }) => `candidate ${index + 1}`))}: ` +
-      "the difference is within its own uncertainty.";
+      "the judge may as well find one of these the best.";
   return written(envelope, answer, {
     verdict: `Winner of ${count}: ${nameOf(envelope, best.index)}${copies}.${unclear}`,
     rows: ["Ranking:", ...rows],
@@ -247,8 +253,14 @@ function isCopy(a, b) {
     (a.identicalTo !== undefined && a.identicalTo === b.identicalTo);
 }
 
-/** @param {RankingRow} best @param {RankingRow} row @returns {boolean} */
+/**
+ * Whether a candidate may well be the best one in truth.
+ * @param {RankingRow} best @param {RankingRow} row @returns {boolean}
+ */
 function isNear(best, row) {
+  if (best.probabilityBest !== null && row.probabilityBest !== null) {
+    return best.probabilityBest < CLEAR && row.probabilityBest >= best.probabilityBest / 3;
+  }
   if (best.strength === null || row.strength === null) return false;
   const difference = Math.abs(best.strength - row.strength);
   if (best.standardError === null || row.standardError === null) {

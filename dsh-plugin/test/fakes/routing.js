@@ -185,7 +185,7 @@ export function selectAnswer(ranking, more = {}) {
   const rows = ranking.map((row) => ({
     strength: 0,
     standardError: 0.1,
-    probabilityBest: 0.5,
+    probabilityBest: null,
     winRate: 0.5,
     ...row,
   }));

@@ -98,7 +98,7 @@ describe("what the agent is told of a ranking", () => {
 
   test("names the winner and ranks all by place", () => {
     const { text, summary } = ranked(four, [
-      { index: 2, strength: 1.5 },
+      { index: 2, strength: 1.5, probabilityBest: 0.9 },
       { index: 0, strength: 0.2 },
       { index: 3, strength: -0.4 },
       { index: 1, strength: -1.3, probabilityBest: null, winRate: null },
@@ -106,7 +106,7 @@ describe("what the agent is told of a ranking", () => {
     assert.match(text, /Winner of 4: candidate 3 \("c3"\)\.$/m);
     assert.match(
       text,
-      /- 1\. candidate 3 \("c3"\): win rate 0\.500, strength 1\.500 ± 0\.100, best with probability 0\.500/,
+      /- 1\. candidate 3 \("c3"\): win rate 0\.500, strength 1\.500 ± 0\.100, best with probability 0\.900/,
     );
     assert.match(text, /- 4\. candidate 2 \("c2"\): strength -1\.300 ± 0\.100/);
     assert.equal(summary, 'Assay review of "g1": candidate 3 of 4 wins');
@@ -121,8 +121,17 @@ describe("what the agent is told of a ranking", () => {
     ]).text;
     assert.match(
       near,
-      /Winner of 4: candidate 2 .* Not clearly better than candidate 1: the difference is within/,
+      /Winner of 4: candidate 2 .* Not clearly better than candidate 1: the judge may as well/,
     );
+    const chances = (/** @type {number} */ best, /** @type {number} */ second) =>
+      ranked(four, [
+        { index: 1, strength: 0.5, probabilityBest: best },
+        { index: 0, strength: 0.45, probabilityBest: second },
+        { index: 2, strength: 0.44, probabilityBest: 0.01 },
+        { index: 3, strength: -1, probabilityBest: 0 },
+      ]).text;
+    assert.match(chances(0.7, 0.29), /Winner of 4: candidate 2 .* Not clearly better than candidate 1: /);
+    assert.doesNotMatch(chances(0.85, 0.14), /Not clearly/);
     const tied = ranked(four, [
       { index: 1, strength: 0.5 },
       { index: 0, strength: 0.5 },
