@@ -79,9 +79,10 @@ export async function startBody(deps, exec, args, events) {
  *
  * @param {Deps} deps @param {Execution} exec @param {HostSession} session @param {TrackerState} state
  * @param {() => number} remaining milliseconds until the call's deadline
+ * @param {readonly import("../trackers/fold.js").TrackedStep[]} [steps] Those that the server must have.
  */
-export async function upToDate(deps, exec, session, state, remaining) {
-  return await syncTracker(deps.connection, session.id, state, async (post) => {
+export async function upToDate(deps, exec, session, state, remaining, steps = state.steps) {
+  return await syncTracker(deps.connection, session.id, state, steps, async (post) => {
     const { args } = readNames(state.arguments, START_ARGUMENTS);
     const events = liveEvents(session).filter(({ seq }) => seq <= state.seq);
     const task = args["task"] ?? currentTask(events)?.text;

@@ -5,7 +5,8 @@
  * @module
  */
 import { liveEvents } from "../host/events.js";
-import { identityOf, ownCall, stepIdentity, UNSCORED_MARK, UPDATE } from "../trackers/fold.js";
+import { toVerifierError, VerifierError } from "../server/errors.js";
+import { identityOf, keepsStep, ownCall, stepIdentity, UNSCORED_MARK, UPDATE } from "../trackers/fold.js";
 import { stepKey } from "../trackers/key.js";
 import { array, integer, nullable, number, object, optional, string } from "./output.js";
 import { parameters, required } from "./parameters.js";
@@ -61,18 +62,11 @@ const tool = {
     const callId = exec.callId ?? `update-${events.length}`;
     const call = ownCall(events, callId, UPDATE);
     const state = trackerOf(session, call);
-    const { id, restored, warnings } = await upToDate(deps, exec, session, state, remaining);
     const own = call === null ? { callId, occurrence: 0 } : identityOf(call);
     const { identity, isRetry } = stepIdentity(state, step, own);
-    const { value } = await deps.connection.post(`/v1/trackers/${id}/steps`, {
-      step,
-      // A retry's step may be there already, and then counts itself.
-      ...(args["expectedLength"] === undefined || isRetry ? {} : { expectedLength: args["expectedLength"] }),
-    }, {
-      signal: exec.signal,
-      timeoutMs: Math.max(1, remaining()),
-      idempotencyKey: stepKey(session.id, identity),
-    });
+    const earlier = isRetry && state.steps.at(-1) === state.retried ? state.steps.slice(0, -1) : state.steps;
+    const expectedLength = isRetry ? undefined : args["expectedLength"];
+    const { id, restored, warnings, value } = await deliver().catch(kept);
     const { index, score, standardError, unscored, state: stepState } = value.step;
     const reason = unscored ?? { reason: stepState };
     return {
@@ -85,6 +79,19 @@ const tool = {
       restored,
       warnings: [...warnings, ...value.warnings],
     };
+
+    async function deliver() {
+      const synced = await upToDate(deps, exec, session, state, remaining, earlier);
+      const answer = await deps.connection.post(`/v1/trackers/${synced.id}/steps`, {
+        step,
+        ...(expectedLength === undefined ? {} : { expectedLength }),
+      }, {
+        signal: exec.signal,
+        timeoutMs: Math.max(1, remaining()),
+        idempotencyKey: stepKey(session.id, identity),
+      });
+      return { ...synced, value: answer.value };
+    }
   },
   title: () => "Add a step to the tracker",
   headline: ({ step, score, standardError }) => `Step ${step}: ${showWithError(score, standardError)}`,
@@ -112,6 +119,26 @@ const tool = {
 
 /** The tool. */
 export const spec = () => tool;
+
+/**
+ * Tells a model whose step didn't get through that it needn't say it again.
+ * @param {unknown} error @returns {never}
+ */
+function kept(error) {
+  const known = toVerifierError(error);
+  if (!keepsStep(known.code)) throw known;
+  const { status, errors, retryAfterSeconds } = known;
+  throw new VerifierError(
+    known.code,
+    `${known.detail} The step is kept and goes to the server with the next update.`,
+    {
+      status,
+      ...(errors === undefined ? {} : { errors }),
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      cause: error,
+    },
+  );
+}
 
 /** @param {import("./parameters.js").Arguments} args @returns {unknown} */
 function readStep(args) {

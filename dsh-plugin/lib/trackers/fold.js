@@ -4,9 +4,10 @@
  * of the session has its parent's steps.
  *
  * The newest `verifier_tracker_start` that succeeded begins a tracker, and the `verifier_tracker_update` calls after it
- * are its steps, in the order in which they began. A call that failed is no step. The same text again, right after it
- * failed or found no score, is another try of the same step: it has the first try's identity, so that a step that the
- * server did store is never doubled. Calls from the agent's programs count like any other.
+ * are its steps, in the order in which they began. A step that didn't reach the server, or whose answer was lost, is one
+ * as well: the work was done, and it is sent before the next one. One that was refused is none. The same text again,
+ * right after it failed or found no score, is another try of the same step and has the first try's identity, so that
+ * nothing is doubled. Calls from the agent's programs count like any other.
  *
  * @module
  */
@@ -23,6 +24,36 @@ export const UPDATE = "verifier_tracker_update";
  * How the text of an update without a score begins. It is read back from the log, so it must not change.
  */
 export const UNSCORED_MARK = "Not scored:";
+
+/**
+ * Codes of failures that say nothing against the step: it wasn't delivered, or nobody knows whether it was. `internal`
+ * isn't among them, as a step that breaks the server would stand in the way of all later ones.
+ */
+const UNDELIVERED = new Set([
+  "aborted",
+  "bad_answer",
+  "budget_exhausted",
+  "deadline_exceeded",
+  "forbidden",
+  "judge_failed",
+  "judge_unauthorized",
+  "rate_limited",
+  "server_unreachable",
+  "store_unavailable",
+  "unauthorized",
+]);
+/** The same where the host speaks: its own deadline passed, or it was stopped in the middle. */
+const CUT_OFF = /TOOL_TIMEOUT|was interrupted after it was recorded/;
+
+/**
+ * Whether an update that failed with this code leaves its step in the tracker.
+ *
+ * @param {string} code
+ * @returns {boolean}
+ */
+export function keepsStep(code) {
+  return UNDELIVERED.has(code);
+}
 
 /**
  * Which call this is, for ever: its id, and how many calls of the log had the same id before.
@@ -42,9 +73,9 @@ export const UNSCORED_MARK = "Not scored:";
  * @property {CallIdentity} start
  * @property {Fields} arguments Of the start.
  * @property {number} seq Of the start.
- * @property {TrackedStep[]} steps Those that succeeded.
- * @property {TrackedStep | null} retried The last try when it may be repeated: it failed, or found no score. In the
- * second case it is the last of `steps` as well.
+ * @property {TrackedStep[]} steps All but the refused ones.
+ * @property {TrackedStep | null} retried The last try when it may be repeated: it failed, or found no score. It is the
+ * last of `steps` as well, unless it was refused.
  */
 
 /**
@@ -69,7 +100,7 @@ export function foldTracker(events, before = null) {
     const isRetry = retried !== null && sameStep(retried.step, step);
     /** @type {TrackedStep} */
     const tried = isRetry && retried !== null ? retried : { identity: identityOf(call), step };
-    if (succeeded(call) && steps.at(-1) !== tried) steps.push(tried);
+    if (isKept(call) && steps.at(-1) !== tried) steps.push(tried);
     retried = succeeded(call) && call.result?.text.startsWith(UNSCORED_MARK) !== true ? null : tried;
   }
   return { start: identityOf(start), arguments: start.arguments ?? {}, seq: start.seq, steps, retried };
@@ -114,6 +145,12 @@ function stepOf(args) {
 /** @param {ToolCall} call @returns {boolean} */
 function succeeded({ result }) {
   return result !== null && !result.isError;
+}
+
+/** @param {ToolCall} call @returns {boolean} */
+function isKept({ result }) {
+  if (result === null || !result.isError || CUT_OFF.test(result.text)) return true;
+  return keepsStep(/^Error: ([a-z_]+): /.exec(result.text)?.[1] ?? "");
 }
 
 /** @param {unknown} a @param {unknown} b @returns {boolean} */

@@ -10,6 +10,7 @@ import { VerifierError } from "../server/errors.js";
 import { stepKey, trackerId } from "./key.js";
 
 /** @typedef {import("./fold.js").TrackerState} TrackerState */
+/** @typedef {import("./fold.js").TrackedStep} TrackedStep */
 /** @typedef {import("../tools/register.js").Connection} Connection */
 
 /**
@@ -24,6 +25,7 @@ import { stepKey, trackerId } from "./key.js";
  * @param {Connection} connection
  * @param {string} sessionId
  * @param {TrackerState} state
+ * @param {readonly TrackedStep[]} steps Those of the state that the server must have, without one that is yet to come.
  * @param {(post: Post) => Promise<readonly string[]>} make Posts the start's body, which has no id; called only when the
  * tracker is missing. Gives warnings.
  * @param {SyncOptions} options
@@ -31,7 +33,7 @@ import { stepKey, trackerId } from "./key.js";
  * `GET /v1/trackers/{id}` gives it; `restored`: steps that were sent again.
  * @throws {VerifierError} which says how many steps could be sent again when that was cut short
  */
-export async function syncTracker(connection, sessionId, state, make, { signal, remaining }) {
+export async function syncTracker(connection, sessionId, state, steps, make, { signal, remaining }) {
   const id = trackerId(sessionId, state.start);
   const path = `/v1/trackers/${id}`;
   const options = () => ({ signal, timeoutMs: Math.max(1, remaining()) });
@@ -40,8 +42,12 @@ export async function syncTracker(connection, sessionId, state, make, { signal, 
   let warnings = [];
   if (tracker === null) {
     warnings = await make((body) => connection.post("/v1/trackers", { id, ...body }, options())).catch(gone);
-  } else if (tracker.length >= state.steps.length) return { id, tracker, restored: 0, warnings };
-  for (const [i, { identity, step }] of state.steps.entries()) {
+  }
+  // The server's steps are the first ones of the log's: what it may have stored is in the log, in the same order.
+  const known = tracker?.length ?? 0;
+  if (tracker !== null && known >= steps.length) return { id, tracker, restored: 0, warnings };
+  for (const [i, { identity, step }] of steps.entries()) {
+    if (i < known) continue;
     try {
       await connection.post(`${path}/steps`, { step }, {
         ...options(),
@@ -49,14 +55,14 @@ export async function syncTracker(connection, sessionId, state, make, { signal, 
       });
     } catch (error) {
       if (!(error instanceof VerifierError)) throw error;
-      throw cutShort(error, i, state.steps.length);
+      throw cutShort(error, i, steps.length);
     }
   }
   tracker = await readTracker(connection, path, options());
   if (tracker === null) {
     throw new VerifierError("not_found", `The server has no tracker ${id}, though it was just made.`);
   }
-  return { id, tracker, restored: state.steps.length, warnings };
+  return { id, tracker, restored: steps.length - known, warnings };
 }
 
 /** @param {Connection} connection @param {string} path @param {Readonly<Record<string, unknown>>} options @returns {Promise<any>} */
@@ -74,8 +80,7 @@ function cutShort(error, sent, of) {
   const { status, errors, retryAfterSeconds } = error;
   return new VerifierError(
     error.code,
-    `The tracker's earlier steps are being sent to the server again, and ${sent} of ${of} are there; repeat the call to ` +
-      `go on. ${error.detail}`,
+    `The server lacked earlier steps of the tracker, and now has ${sent} of ${of}; the next call goes on. ${error.detail}`,
     {
       status,
       ...(errors === undefined ? {} : { errors }),

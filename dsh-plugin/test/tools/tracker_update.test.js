@@ -85,9 +85,33 @@ describe("verifier_tracker_update", () => {
     server.next = [/** @type {any} */ (undefined), "lose"];
     const { isError, text } = await rig.call(UPDATE, { step: "four" });
     assert.ok(isError);
-    assert.match(text, /^Error: deadline_exceeded: .* 1 of 3 are there; repeat the call to go on\./);
-    await rig.call(UPDATE, { step: "four" });
-    assert.deepEqual(server.curves, [["one", "two", "three", "four"]]);
+    assert.match(
+      text,
+      /^Error: deadline_exceeded: The server lacked earlier steps .* has 1 of 3; the next call goes on\./,
+    );
+    assert.match(text, /The step is kept and goes to the server with the next update\./);
+    const { value } = await rig.call(UPDATE, { step: "five" });
+    assert.deepEqual([value.step, value.restored], [5, 2]);
+    assert.deepEqual(server.curves, [["one", "two", "three", "four", "five"]]);
+  });
+
+  test("a step that found no server is sent before the next one", async () => {
+    const { server, rig } = await tracked();
+    await rig.call(UPDATE, { step: "one" });
+    server.next = ["refuse"];
+    const { text } = await rig.call(UPDATE, { step: "two" });
+    assert.match(text, /^Error: server_unreachable: No server answers\. The step is kept/);
+    const { value } = await rig.call(UPDATE, { step: "three" });
+    assert.deepEqual([value.step, value.restored], [3, 1]);
+    assert.deepEqual(server.curves, [["one", "two", "three"]]);
+  });
+
+  test("a step that the server refused is none", async () => {
+    const { server, rig } = await tracked();
+    const { text } = await rig.call(UPDATE, { step: "one", expectedLength: 7 });
+    assert.match(text, /^Error: length_conflict: The tracker has another length\.$/);
+    await rig.call(UPDATE, { step: "two" });
+    assert.deepEqual(server.curves, [["two"]]);
   });
 
   test("a branch gets a tracker of its own with its parent's steps, and the parent's stays as it is", async () => {

@@ -36,24 +36,45 @@ test("the newest start that succeeded and the updates after it are the tracker, 
   }
 });
 
-test("a failed update is no step; the same text right after is its retry and keeps the first try's identity", () => {
+test("a step that didn't get through stays in the tracker, one that was refused doesn't", () => {
   const session = started();
-  session.tool("u1", "verifier_tracker_update", { step: "a" }, "timed out", { isError: true });
-  const failed = foldTracker(session.log);
-  assert.ok(failed);
-  assert.deepEqual(failed.steps, []);
-  const own = { callId: "new", occurrence: 0 };
-  assert.deepEqual(stepIdentity(failed, "a", own), {
-    identity: { callId: "u1", occurrence: 0 },
-    isRetry: true,
-  });
-  assert.deepEqual(stepIdentity(failed, "b", own), { identity: own, isRetry: false });
-  session.tool("u2", "verifier_tracker_update", { step: "a" }, "timed out", { isError: true });
-  session.tool("u3", "verifier_tracker_update", { step: "a" }, "0.5");
-  session.tool("u4", "verifier_tracker_update", { step: "b" }, "timed out", { isError: true });
-  session.tool("u5", "verifier_tracker_update", { step: "c" }, "0.6");
-  session.tool("u6", "verifier_tracker_update", { step: "b" }, "0.7");
-  assert.deepEqual(steps(session), [["a", "u1"], ["c", "u5"], ["b", "u6"]]);
+  const failures = {
+    "u1": "Error: server_unreachable: No server answers at http://127.0.0.1:1.",
+    "u2": "Error: invalid_request: An argument is wrong (/step: must not be blank)",
+    "u3": "Error: length_conflict: The tracker has 7 steps.",
+    "u4": "Error: deadline_exceeded: The deadline passed. The step is kept",
+    "u5": "Error: TimeoutReason: TOOL_TIMEOUT after 2000ms",
+    "u6": "Error: The user denied this call.",
+    "u7": "Error: internal: The server failed.",
+    "u8": "The tool call was interrupted after it was recorded, but no result was durably recorded.",
+    "u9": "The tool call was interrupted before the Harness recorded it as started.",
+  };
+  for (const [id, text] of Object.entries(failures)) {
+    session.tool(id, "verifier_tracker_update", { step: `step of ${id}` }, text, { isError: true });
+  }
+  session.call("u10", "verifier_tracker_update", { step: "killed" });
+  session.tool("u11", "verifier_tracker_update", { step: "scored" }, "0.5");
+  assert.deepEqual(steps(session)?.map(([, id]) => id), ["u1", "u4", "u5", "u8", "u10", "u11"]);
+});
+
+test("the same text right after a failure is its retry and keeps the first try's identity", () => {
+  for (const text of ["Error: aborted: The call was cancelled.", "Error: length_conflict: …"]) {
+    const session = started();
+    session.tool("u1", "verifier_tracker_update", { step: "a" }, text, { isError: true });
+    const failed = foldTracker(session.log);
+    assert.ok(failed);
+    const own = { callId: "new", occurrence: 0 };
+    assert.deepEqual(stepIdentity(failed, "a", own), {
+      identity: { callId: "u1", occurrence: 0 },
+      isRetry: true,
+    });
+    assert.deepEqual(stepIdentity(failed, "b", own), { identity: own, isRetry: false });
+    session.tool("u2", "verifier_tracker_update", { step: "a" }, text, { isError: true });
+    session.tool("u3", "verifier_tracker_update", { step: "a" }, "0.5");
+    session.tool("u4", "verifier_tracker_update", { step: "b" }, "0.6");
+    session.tool("u5", "verifier_tracker_update", { step: "a" }, "0.7");
+    assert.deepEqual(steps(session), [["a", "u1"], ["b", "u4"], ["a", "u5"]]);
+  }
 });
 
 test("a step that found no score may be tried again and stays one step; the same text after a score is a new one", () => {
@@ -67,7 +88,7 @@ test("a step that found no score may be tried again and stays one step; the same
   assert.deepEqual(steps(session), [["a", "u1"], ["a", "u4"]]);
 });
 
-test("an update that was cut off by a crash is no step, and its repetition takes its place", () => {
+test("an update that was cut off by a crash is one step together with its repetition", () => {
   const session = started();
   session.call("u1", "verifier_tracker_update", { step: "a" });
   const again = session.resume();
