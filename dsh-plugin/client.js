@@ -411,21 +411,10 @@ function controlProps(field, language, secretSet) {
   if (controlTag(field) === "textarea") {
     return { rows: 2, spellCheck: false, placeholder };
   }
-  if (field.minimum === undefined) {
-    return {
-      type: field.format === "url" ? "url" : "text",
-      spellCheck: false,
-      placeholder,
-    };
-  }
-  const { minimum: min, maximum: max } = field;
-  return {
-    type: "number",
-    min,
-    max,
-    step: field.type === "integer" ? 1 : "any",
-    placeholder,
-  };
+  if (field.format === "url") return { type: "url", spellCheck: false, placeholder };
+  // A number input keeps what isn't a number to itself, so that it could be neither shown as wrong nor saved as typed.
+  const keypad = field.type === "integer" ? "numeric" : field.type === "number" ? "decimal" : undefined;
+  return { type: "text", spellCheck: false, placeholder, inputMode: keypad };
 }
 
 /** @param {Field} field @param {Language} language @returns {{ value: string, text: string }[]} Of a choice; the empty one is "not set". */

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -264,20 +264,37 @@ describe("the server's folder", () => {
     const packageDirectory = join(checkout.path, "dsh-plugin");
     mkdirSync(join(packageDirectory, "server"), { recursive: true });
     assert.equal(
-      serverDirectory(configured.path, packageDirectory),
+      serverDirectory(configured.path, { packageDirectory }),
       configured.path,
     );
-    assert.equal(serverDirectory(null, packageDirectory), checkout.path);
+    assert.equal(serverDirectory(null, { packageDirectory }), checkout.path);
     writeFileSync(
       join(packageDirectory, "server", "deno.json"),
       '{"name":"assay"}',
     );
     assert.equal(
-      serverDirectory(null, packageDirectory),
+      serverDirectory(null, { packageDirectory }),
       join(packageDirectory, "server"),
     );
     configured.remove();
     checkout.remove();
+  });
+
+  test("is a copy when it lies below a node_modules, where Deno can't run it, made once for each state", () => {
+    const place = folder();
+    const packed = join(place.path, "node_modules", "dsh-assay", "server");
+    const copyTo = join(place.path, "home", "assay");
+    mkdirSync(packed, { recursive: true });
+    writeFileSync(join(packed, "deno.json"), '{"name":"assay"}');
+    writeFileSync(join(packed, "packed.json"), '{"digest":"0123456789abcdef"}');
+    const packageDirectory = join(packed, "..");
+    const copy = serverDirectory(null, { packageDirectory, copyTo });
+    assert.equal(copy, join(copyTo, "server-0123456789abcdef"));
+    assert.equal(serverDirectory(null, { packageDirectory, copyTo }), copy);
+    assert.equal(serverDirectory(packed, { copyTo }), copy);
+    assert.deepEqual(readdirSync(copyTo), ["server-0123456789abcdef"]);
+    assert.deepEqual(readdirSync(copy).sort(), ["deno.json", "packed.json"]);
+    place.remove();
   });
 
   test("has to be a server of ours", () => {
@@ -287,7 +304,7 @@ describe("the server's folder", () => {
       /serverDirectory must be a folder of the Assay server.*value: "/,
     );
     assert.throws(
-      () => serverDirectory(null, join(nothing.path, "dsh-plugin")),
+      () => serverDirectory(null, { packageDirectory: join(nothing.path, "dsh-plugin") }),
       /set serverDirectory .*ASSAY_HOME/,
     );
     other.remove();
