@@ -29,6 +29,7 @@ import { steerText } from "./steer_text.js";
  * @typedef {object} HostAgent
  * @property {HostSession} session
  * @property {(message: unknown) => void} steer
+ * @property {{ readonly nextStep?: readonly unknown[] }} [inbox]
  */
 /**
  * @typedef {object} GateDeps
@@ -40,7 +41,7 @@ import { steerText } from "./steer_text.js";
 /**
  * What a check comes to.
  * @typedef {object} Outcome
- * @property {{ text: string, summary: string, fingerprint?: string | undefined, purpose?: "steer" | "review" }} [steer]
+ * @property {{ text: string, summary: string, fingerprint: string }} [steer]
  * @property {readonly import("./notice.js").Notice[]} notices
  */
 
@@ -122,7 +123,10 @@ async function check({ ctx, deps, agent, turn, settings }, deadline) {
   const events = liveEvents(session);
   const own = ownEvents(session, events);
   const steers = steersOf(own, turn);
-  if (steers.count >= settings.maxGatesPerTurn) return { notices: [] };
+  const mayRoute = settings.mode !== "manual" && steers.routed < settings.reviewsPerTask;
+  const mayGate = steers.gate < settings.maxGatesPerTurn;
+  // Another plugin has sent the agent on already: its work isn't finished.
+  if ((!mayRoute && !mayGate) || hasMail(agent)) return { notices: [] };
   const given = {
     own,
     mode: settings.mode,
@@ -143,7 +147,7 @@ async function check({ ctx, deps, agent, turn, settings }, deadline) {
   /** @type {import("./notice.js").Notice[]} */
   const notices = [];
   let gateRequired = settings.enabled === true;
-  if (settings.mode !== "manual") {
+  if (mayRoute) {
     const routed = await route(
       /** @type {any} */ ({
         agent,
@@ -164,11 +168,11 @@ async function check({ ctx, deps, agent, turn, settings }, deadline) {
       routed.steer !== undefined &&
       !steers.fingerprints.has(routed.steer.fingerprint)
     ) {
-      return { steer: { ...routed.steer, purpose: "review" }, notices };
+      return { steer: routed.steer, notices };
     }
     gateRequired ||= routed.gateRequired;
   }
-  if (!gateRequired) return { notices };
+  if (!gateRequired || !mayGate) return { notices };
 
   const judged = await judgeWork({
     session,
@@ -191,6 +195,11 @@ async function check({ ctx, deps, agent, turn, settings }, deadline) {
   ) return { notices };
   const text = steerText(judged.rejection, settings.steerText);
   return { steer: { ...text, fingerprint: judged.fingerprint }, notices };
+}
+
+/** Whether something waits for the agent's next step, so that the turn doesn't end. @param {HostAgent} agent */
+function hasMail({ inbox }) {
+  return (inbox?.nextStep?.length ?? 0) > 0;
 }
 
 /**

@@ -42,21 +42,23 @@ function ownSources(events) {
 /** What isn't marked as a notice counts as a steer: a steer too few is better than a loop. @param {Fields} source */
 const isSteer = (source) => source.purpose !== "notice";
 
+/** Fingerprints of routed reviews have their purpose in front; the gate's own have none. */
+const ROUTED = /^[a-z]+:/;
+
 /**
  * The steers of one turn.
  *
  * @param {readonly HostEvent[]} own The session's own events: a fork doesn't inherit what its origin was told.
  * @param {number} turn
- * @returns {{ count: number, fingerprints: ReadonlySet<string> }} `fingerprints`: of the evidence that they were about.
+ * @returns {{ gate: number, routed: number, fingerprints: ReadonlySet<string> }} Those of the final gate, those of
+ * automatic reviews, and the fingerprints of the evidence that they were about.
  */
 export function steersOf(own, turn) {
-  const steers = ownSources(turnEvents(own, turn)).filter(isSteer);
-  return {
-    count: steers.length,
-    fingerprints: new Set(
-      steers.flatMap(({ fingerprint }) => typeof fingerprint === "string" ? [fingerprint] : []),
-    ),
-  };
+  const steers = ownSources(turnEvents(own, turn)).filter(isSteer).map(({ fingerprint }) =>
+    typeof fingerprint === "string" ? fingerprint : ""
+  );
+  const routed = steers.filter((fingerprint) => ROUTED.test(fingerprint)).length;
+  return { gate: steers.length - routed, routed, fingerprints: new Set(steers) };
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { steer } from "../../lib/gate/steers.js";
 import { VerifierError } from "../../lib/server/errors.js";
 import { gateBench, gateServer, verdict, workedSession } from "../fakes/gate.js";
 import { problem } from "../fakes/server.js";
@@ -141,6 +142,23 @@ describe("a gate at the end of a turn", () => {
     await bench.stop();
     assert.equal(bench.agent.steered.length, 1);
     assert.equal(server.bought(), 1);
+  });
+
+  test("leaves an agent alone that something else has sent on already", async () => {
+    const server = gateServer(verdict("steer"));
+    const bench = gateBench(server);
+    bench.agent.inbox = { nextStep: [{ id: "other" }] };
+    await bench.stop();
+    assert.deepEqual([bench.agent.steered, server.seen], [[], []]);
+  });
+
+  test("doesn't count what automatic reviews have said against its own limit", async () => {
+    const server = gateServer(verdict("steer"));
+    const bench = gateBench(server);
+    steer(bench.agent, { text: "Take the other one.", summary: "Compared", fingerprint: "compare:1234" });
+    bench.answer("Taken.");
+    await bench.stop();
+    assert.equal(bench.agent.steered.length, 2);
   });
 
   test("works on logs of every format", async () => {
