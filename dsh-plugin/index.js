@@ -37,12 +37,16 @@ export function apply(ctx, config) {
   });
   const server = lazyServer({ settings: () => settings.get(), log });
   ctx.effect(() => () => server.close(), "assay: server");
-  const deps = {
-    settings,
-    connection: server.connection,
-    ctx,
-    log,
-    autostart: server,
-  };
-  for (const spec of SPECS) registerTool(ctx, deps, spec(deps));
+  /** @type {string[]} */
+  const problems = [];
+  const deps = { settings, connection: server.connection, ctx, log, autostart: server, problems };
+  for (const spec of SPECS) {
+    try {
+      registerTool(ctx, deps, spec(deps));
+    } catch (error) {
+      // Another verifier may have the name: a host that doesn't start for it would be worse than a missing tool.
+      problems.push(`a tool isn't registered: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  for (const problem of [...settings.problems(), ...problems]) log.warn(`assay: ${problem}`);
 }

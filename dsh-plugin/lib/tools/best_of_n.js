@@ -6,7 +6,14 @@
  */
 import { buy } from "./call.js";
 import { array, integer, nullable, number, object, optional, string } from "./output.js";
-import { parameters, readCriteria, readShared, requiredText, UNDECLARED } from "./parameters.js";
+import {
+  parameters,
+  readCriteria,
+  readShared,
+  requiredText,
+  TEXT_OR_OBJECT,
+  UNDECLARED,
+} from "./parameters.js";
 import { footer, list, oneLine, percent, planText, show } from "./render.js";
 import { isPlan, ranking, resultOrPlan, scoredParts, shared, tally, verdict } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
@@ -54,7 +61,7 @@ const tool = {
   ], {
     prompt: { type: "string", description: "Required. What to write." },
     n: { type: "integer", description: "Drafts, 2 to 8, default 3." },
-    generator: { type: "string", description: "Judge that writes." },
+    generator: { ...TEXT_OR_OBJECT, description: "Judge that writes." },
   }),
   accepts: [...UNDECLARED, "pivots", "threshold", "floors"],
   output,

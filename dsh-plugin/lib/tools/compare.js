@@ -13,7 +13,7 @@ import {
   readTrajectory,
   required,
   requiredText,
-  TRAJECTORY,
+  TEXT_OR_OBJECT,
   UNDECLARED,
 } from "./parameters.js";
 import { footer, list, oneLine, planText, show, showWithError } from "./render.js";
@@ -63,10 +63,10 @@ const tool = {
       description: "Required. What the attempts were asked to do.",
     },
     a: {
-      ...TRAJECTORY,
+      ...TEXT_OR_OBJECT,
       description: "Required. One attempt: what was done, commands and outputs included.",
     },
-    b: { ...TRAJECTORY, description: "Required. The other." },
+    b: { ...TEXT_OR_OBJECT, description: "Required. The other." },
   }),
   accepts: [...UNDECLARED, "reviewStage"],
   output,

@@ -22,7 +22,7 @@ const text = (/** @type {string} */ description) => ({
   type: "string",
   description,
 });
-const trajectory = { oneOf: [{ type: "string" }, { type: "object" }] };
+const document = { oneOf: [{ type: "string" }, { type: "array", items: {} }, { type: "object" }] };
 
 /**
  * Schemas of shared arguments, by declared name. Short, as they are part of every request to the model.
@@ -35,12 +35,10 @@ export const PARAMETERS = {
   criteria: {
     description:
       "Rubric: general, coding, debug, research, ops, writing, proposal (not yet executed), a file, Markdown, or checks.",
-    oneOf: [{ type: "string" }, { type: "array", items: {} }, {
-      type: "object",
-    }],
+    ...document,
   },
   repeats: integer("Judgings per pair and criterion."),
-  judge: text("Judge's name; see verifier_status."),
+  judge: { description: "Judge's name; see verifier_status.", ...document },
   images: {
     type: "array",
     items: { type: "string" },
@@ -49,8 +47,8 @@ export const PARAMETERS = {
   dryRun: { type: "boolean", description: "Only tell the cost." },
 };
 
-/** The form of a trajectory: text, or an object with `text`, `steps` or `messages`. @type {Schema} */
-export const TRAJECTORY = trajectory;
+/** A trajectory is text, or an object with `text`, `steps` or `messages`; a step or a writing judge likewise. @type {Schema} */
+export const TEXT_OR_OBJECT = { oneOf: [{ type: "string" }, { type: "object" }] };
 
 /** Arguments that every judging tool takes without declaring them. */
 export const UNDECLARED = [

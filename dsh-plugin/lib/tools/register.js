@@ -42,6 +42,7 @@ const LONGEST_TITLE = 120;
  * @property {Connection} connection
  * @property {any} ctx The host's context of this plugin.
  * @property {{ warn(message: string): void, info?(message: string): void }} log
+ * @property {readonly string[]} [problems] What went wrong at load.
  * @property {{ state(): import("./lazy_server.js").AutostartState }} [autostart]
  */
 

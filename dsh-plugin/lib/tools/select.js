@@ -13,7 +13,7 @@ import {
   readTrajectory,
   required,
   requiredText,
-  TRAJECTORY,
+  TEXT_OR_OBJECT,
   UNDECLARED,
 } from "./parameters.js";
 import { countOf, footer, list, oneLine, percent, planText, show, showWithError } from "./render.js";
@@ -66,7 +66,7 @@ const tool = {
     },
     candidates: {
       type: "array",
-      items: TRAJECTORY,
+      items: TEXT_OR_OBJECT,
       description: "Required. The attempts.",
     },
     pivots: { type: "integer", description: "Attempts that all others meet." },

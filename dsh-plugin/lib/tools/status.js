@@ -107,7 +107,7 @@ const tool = {
       url: values["url"],
       pluginVersion: version,
       settings: settingsOf(deps),
-      problems: deps.settings.problems(),
+      problems: [...deps.settings.problems(), ...(deps.problems ?? [])],
       autostart: { enabled: values["autostart"] === true, ...autostart },
       workingDirectory: exec.agent?.session?.header?.cwd ?? null,
     };

@@ -13,6 +13,7 @@ import {
   readTrajectory,
   required,
   requiredText,
+  TEXT_OR_OBJECT,
   UNDECLARED,
 } from "./parameters.js";
 import { footer, list, planText, show, showWithError } from "./render.js";
@@ -45,7 +46,7 @@ const tool = {
   ], {
     steps: {
       type: "array",
-      items: { type: "string" },
+      items: TEXT_OR_OBJECT,
       description: "Required. What was done, step by step.",
     },
     checkpoints: {

@@ -60,6 +60,77 @@ describe("the row assay", () => {
     await host.dispose();
   });
 
+  test("a name that another plugin has costs that tool alone, and status tells", async () => {
+    const host = fakeHost();
+    host.tools.register({ name: "verifier_compare" });
+    plugin.apply(host, { url: "http://127.0.0.1:1" });
+    assert.equal(host.tools.registered.size, 10);
+    const value = await host.tools.registered.get("verifier_status").execute({}, fakeExecution());
+    assert.match(value.problems.join(), /verifier_compare/);
+    await host.dispose();
+  });
+
+  test("declares parameters that let the calls of older plugins and objects through", () => {
+    const host = fakeHost();
+    plugin.apply(host, undefined);
+    const partial = [{ id: "c", name: "C", description: "d" }, "plain", { description: "d" }];
+    /** @type {[string, Record<string, unknown>][]} */
+    const calls = [
+      ["compare", {
+        problem: "p",
+        traceA: "a",
+        traceB: "b",
+        criteria: "coding",
+        evaluations: 2,
+        onError: "raise",
+      }],
+      ["compare", {
+        problem: "p",
+        candidate_a: "a",
+        candidate_b: "b",
+        criteria: partial,
+        review_stage: "proposal",
+      }],
+      ["compare", {
+        task: "p",
+        a: { steps: ["x"] },
+        b: "b",
+        criteria: { Right: "d" },
+        judge: ["one", "two"],
+      }],
+      ["select", {
+        problem: "p",
+        candidates: ["a", { messages: [] }],
+        judge: { profile: "one", effort: "low" },
+        seed: 1,
+      }],
+      ["track", {
+        problem: "p",
+        steps: ["a", { text: "b" }],
+        checkpointSteps: [1, 2],
+        model: "m",
+        backend: "auto",
+      }],
+      ["best_of_n", {
+        task: "p",
+        n: 3,
+        repeats: 2,
+        generator: { profile: "one", maxTokens: 100 },
+        context: "c",
+      }],
+      ["current_session", { from_seq: 1, redact_patterns: ["x"], max_chars: 1000, repeats: 2 }],
+      ["session", { problem: "p", checkpointSteps: [1], evaluations: 1 }],
+      ["tracker_start", { problem: "p", evaluations: 1 }],
+      ["tracker_update", { step: "s", model: "m" }],
+      ["tracker_result", {}],
+      ["status", {}],
+    ];
+    for (const [name, args] of calls) {
+      const { parameters } = host.tools.registered.get(`verifier_${name}`);
+      assert.deepEqual(valueViolations(parameters, args), [], name);
+    }
+  });
+
   test("costs a model little: all schemas together are under 2,500 tokens", () => {
     const host = fakeHost();
     plugin.apply(host, undefined);
