@@ -102,6 +102,7 @@ export async function route(input) {
  * @property {RouteInput} input
  * @property {Desk} desk
  * @property {readonly HostEvent[]} events
+ * @property {readonly HostEvent[]} since Those from the task on: long sessions hold much that isn't asked about.
  * @property {Task} task
  * @property {(notice: Notice) => void} tell
  * @property {() => Promise<unknown>} criteria
@@ -120,6 +121,7 @@ function makeBench(input, notices) {
   return {
     input,
     events,
+    since: events.filter(({ seq }) => seq >= task.seq),
     task,
     tell,
     desk: {
@@ -212,11 +214,11 @@ function ownersSession(ctx, id) {
 }
 
 /** @param {Bench} bench @returns {Promise<Part>} */
-async function candidatesPart({ desk, events, task, input, tell, criteria }) {
+async function candidatesPart({ desk, events, since, task, input, tell, criteria }) {
   const { session } = input.agent;
   const whole = (/** @type {string} */ callId, /** @type {string} */ shown) =>
     wholeResult(session, callId, shown);
-  const { envelopes, faults } = findEnvelopes(events, task.seq, whole);
+  const { envelopes, faults } = findEnvelopes(since, task.seq, whole);
   for (const fault of faults) tell(faultNotice(fault));
   let reviewed = false;
   for (const envelope of envelopes) {
@@ -242,9 +244,9 @@ async function candidatesPart({ desk, events, task, input, tell, criteria }) {
 }
 
 /** @param {Bench} bench @returns {Promise<Part>} */
-async function todoPart({ desk, events, task, input, tell, criteria }) {
+async function todoPart({ desk, events, since, task, input, tell, criteria }) {
   const { settings } = desk;
-  const track = todoTrack(events, { from: task.seq, maxCharacters: settings.maxCharacters });
+  const track = todoTrack(since, { from: task.seq, maxCharacters: settings.maxCharacters });
   if (track === null) return {};
   if (track.kind === "delivered") return { reviewed: true };
   const rubric = await criteria();
