@@ -17,19 +17,21 @@ import { createTransport, TransportError } from "./transport.js";
 /** @typedef {import("node:child_process").ChildProcess} ChildProcess */
 /** @typedef {(command: string, args: string[], options: import("node:child_process").SpawnOptions) => ChildProcess} Spawn */
 /** @typedef {{ info(text: string): void, warn(text: string): void }} Log */
-/** @typedef {{ base: string, child: ChildProcess, words: string[], ended: string | null }} Running */
+/** @typedef {{ child: ChildProcess, words: string[], ended: string | null }} Running */
+/** @typedef {{ users: Set<object>, running: Running | null, starting: Promise<void> | null, ending: Promise<void> }} Place */
 
 /** The runtime is fetched once by npx and then kept in its cache. */
 const COMMAND = "npx";
-const ARGUMENTS = Object.freeze([
-  "-y",
-  "deno@2.9.6",
-  "task",
-  "serve",
-  "--stop-with-stdin",
-]);
+const ARGUMENTS = Object.freeze(["-y", "deno@2.9.6", "task", "serve", "--stop-with-stdin"]);
 /** Lines of the server's standard error that a failure quotes. */
 const LAST_WORDS = 15;
+
+/**
+ * Servers by address. Rows that started one or waited for it share it, and the last of them to leave ends it.
+ *
+ * @type {Map<string, Place>}
+ */
+const places = new Map();
 
 /**
  * @param {object} options
@@ -40,56 +42,35 @@ const LAST_WORDS = 15;
  * @param {number} [options.deadlineMs] How long a start may take, fetching the runtime included.
  * @param {number} [options.pollMs] Pause between two looks at whether it answers.
  * @returns {{ ensure(signal: AbortSignal): Promise<void>, stop(): Promise<void> }} `ensure` resolves once a server answers
- *   at the address, whoever started it; concurrent callers share one start, and an abort ends a caller's wait only.
+ *   at the address, whoever started it; concurrent callers share one start, and an abort ends a caller's wait only. `stop`
+ *   ends the server unless somebody else in this process uses it.
  */
 export function createAutostart(
-  {
-    settings,
-    log,
-    spawn = spawnProcess,
-    end = endProcess,
-    deadlineMs = 60_000,
-    pollMs = 100,
-  },
+  { settings, log, spawn = spawnProcess, end = endProcess, deadlineMs = 60_000, pollMs = 100 },
 ) {
   const transport = createTransport();
-  /** @type {Running | null} */
-  let running = null;
-  /** @type {{ base: string, done: Promise<void> } | null} */
-  let starting = null;
-  const stopping = new AbortController();
+  /** Stands for this user of the servers. */
+  const me = {};
+  let stopped = false;
 
-  function throwIfStopped() {
-    if (stopping.signal.aborted) {
-      throw new VerifierError("aborted", "The plugin was unloaded.");
-    }
-  }
-
-  /** @param {ServerUrl} url */
-  async function start(url) {
+  /** @param {ServerUrl} url @param {Place} place */
+  async function start(url, place) {
+    await place.ending;
     if (await answers(url)) return;
-    // Ours may still be there although it doesn't answer, or it listens where the address used to be.
-    await endRunning();
-    throwIfStopped();
+    // Ours may still be there although it doesn't answer.
+    await endRunning(place);
+    if (place.users.size === 0) throw unloaded();
     const server = launch(url);
-    running = server;
+    place.running = server;
     const until = Date.now() + deadlineMs;
     while (!await answers(url)) {
       if (server.ended !== null) {
-        throw failed(
-          server,
-          `The local server ended (${server.ended}) before it answered`,
-        );
+        throw failed(server, `The local server ended (${server.ended}) before it answered`);
       }
-      if (stopping.signal.aborted) {
-        throw new VerifierError("aborted", "The plugin was unloaded.");
-      }
+      if (place.users.size === 0) throw unloaded();
       if (Date.now() > until) {
-        await endRunning();
-        throw failed(
-          server,
-          `The local server didn't answer at ${url.base} within ${deadlineMs / 1000} s`,
-        );
+        await endRunning(place);
+        throw failed(server, `The local server didn't answer at ${url.base} within ${deadlineMs / 1000} s`);
       }
       await pause(pollMs);
     }
@@ -103,74 +84,41 @@ export function createAutostart(
     const windows = process.platform === "win32";
     const child = spawn(COMMAND, [...ARGUMENTS], {
       cwd,
-      env: {
-        ...process.env,
-        ASSAY_HOST: url.hostname,
-        ASSAY_PORT: String(url.port),
-      },
+      env: { ...process.env, ASSAY_HOST: url.hostname, ASSAY_PORT: String(url.port) },
       stdio: ["pipe", "ignore", "pipe"],
       // A process group of its own, so that npx, deno and the server can be ended together.
       detached: !windows,
       shell: windows,
       windowsHide: true,
     });
-    /** @type {Running} */
-    const server = { base: url.base, child, words: [], ended: null };
-    child.on(
-      "error",
-      (error) => server.ended ??= `${COMMAND}: ${error.message}`,
-    );
-    child.on(
-      "exit",
-      (code, signal) => server.ended ??= signal === null ? `exit code ${code}` : `signal ${signal}`,
-    );
-    // A pipe that breaks because the server is gone is told by the exit.
-    child.stdin?.on("error", () => {});
-    let rest = "";
-    child.stderr?.setEncoding("utf8").on(
-      "data",
-      (/** @type {string} */ text) => {
-        const lines = (rest + text).split(/\r?\n/);
-        rest = (lines.pop() ?? "").slice(-1000);
-        server.words.push(
-          ...lines.filter((line) => line.trim() !== "").map((line) => line.slice(0, 300)),
-        );
-        server.words.splice(0, Math.max(0, server.words.length - LAST_WORDS));
-      },
-    );
-    // None of this keeps the host from leaving.
-    child.unref();
-    for (const stream of [child.stdin, child.stderr]) {
-      if (
-        stream !== null && "unref" in stream &&
-        typeof stream.unref === "function"
-      ) stream.unref();
-    }
-    return server;
+    return watched(child);
   }
 
-  async function endRunning() {
-    const server = running;
-    running = null;
+  /** @param {Place} place */
+  async function endRunning(place) {
+    const server = place.running;
+    place.running = null;
     if (server !== null && server.ended === null) await end(server.child);
+  }
+
+  /** @param {Place} place @returns {Promise<void>} */
+  async function leave(place) {
+    if (!place.users.delete(me) || place.users.size > 0) return;
+    const finish = async () => {
+      await place.starting?.catch(() => {});
+      // Somebody may have come while the start was ending.
+      if (place.users.size === 0) await endRunning(place);
+    };
+    await (place.ending = finish());
   }
 
   /** @param {ServerUrl} url @returns {Promise<boolean>} */
   async function answers(url) {
-    const signal = AbortSignal.any([
-      AbortSignal.timeout(2000),
-      stopping.signal,
-    ]);
     const path = `${new URL(url.base).pathname.replace(/\/$/, "")}/healthz`;
+    const signal = AbortSignal.timeout(2000);
     try {
-      return (await transport.send({
-        url,
-        method: "GET",
-        path,
-        headers: {},
-        body: null,
-        signal,
-      })).status === 200;
+      return (await transport.send({ url, method: "GET", path, headers: {}, body: null, signal })).status ===
+        200;
     } catch (error) {
       if (error instanceof TransportError) return false;
       throw error;
@@ -179,39 +127,65 @@ export function createAutostart(
 
   return {
     async ensure(signal) {
-      const url = parseServerUrl(settings()["url"]);
-      if (typeof url === "string") {
-        throw new VerifierError("invalid_request", `The setting url ${url}.`);
-      }
-      if (!url.loopback || url.secure) {
-        throw new VerifierError(
-          "server_unreachable",
-          `Nothing answers at ${url.base}, and autostart only starts a server at an http address of this machine, such as http://127.0.0.1:8787.`,
-        );
-      }
-      if (stopping.signal.aborted) {
-        throw new VerifierError("aborted", "The plugin was unloaded.");
-      }
-      if (starting?.base !== url.base) {
-        // One start after the other when the address changed meanwhile; each tells its own callers how it went.
-        const before = starting?.done.catch(() => {}) ?? Promise.resolve();
-        const done = before.then(() => start(url)).finally(() => {
-          if (starting?.done === done) starting = null;
-        });
-        starting = { base: url.base, done };
-      }
-      await abortable(
-        /** @type {{ done: Promise<void> }} */ (starting).done,
-        signal,
-      );
+      if (stopped) throw unloaded();
+      const url = localUrl(settings()["url"]);
+      /** @type {Place} */
+      const place = places.get(url.base) ??
+        { users: new Set(), running: null, starting: null, ending: Promise.resolve() };
+      places.set(url.base, place);
+      place.users.add(me);
+      // A server at an address that the settings have left is nobody's any more.
+      for (const other of places.values()) if (other !== place) void leave(other);
+      place.starting ??= start(url, place).finally(() => place.starting = null);
+      await abortable(place.starting, signal);
     },
     async stop() {
-      stopping.abort();
+      stopped = true;
+      await Promise.all([...places.values()].map(leave));
       transport.close();
-      await starting?.done.catch(() => {});
-      await endRunning();
     },
   };
+}
+
+/** @param {unknown} address The setting `url`. @returns {ServerUrl} Throws when no server may be started there. */
+function localUrl(address) {
+  const url = parseServerUrl(address);
+  if (typeof url === "string") throw new VerifierError("invalid_request", `The setting url ${url}.`);
+  if (url.loopback && !url.secure) return url;
+  throw new VerifierError(
+    "server_unreachable",
+    `Nothing answers at ${url.base}, and autostart only starts a server at an http address of this machine, such as http://127.0.0.1:8787.`,
+  );
+}
+
+/** A child whose end and last words are kept, and which doesn't keep this process running. @param {ChildProcess} child @returns {Running} */
+function watched(child) {
+  /** @type {Running} */
+  const server = { child, words: [], ended: null };
+  child.on("error", (error) => server.ended ??= `${COMMAND}: ${error.message}`);
+  child.on(
+    "exit",
+    (code, signal) => server.ended ??= signal === null ? `exit code ${code}` : `signal ${signal}`,
+  );
+  // A pipe that breaks because the server is gone is told by the exit.
+  child.stdin?.on("error", () => {});
+  let rest = "";
+  child.stderr?.setEncoding("utf8").on("data", (/** @type {string} */ text) => {
+    const lines = (rest + text).split(/\r?\n/);
+    rest = (lines.pop() ?? "").slice(-1000);
+    server.words.push(...lines.filter((line) => line.trim() !== "").map((line) => line.slice(0, 300)));
+    server.words.splice(0, Math.max(0, server.words.length - LAST_WORDS));
+  });
+  child.unref();
+  for (const stream of [child.stdin, child.stderr]) {
+    if (stream !== null && "unref" in stream && typeof stream.unref === "function") stream.unref();
+  }
+  return server;
+}
+
+/** @returns {VerifierError} */
+function unloaded() {
+  return new VerifierError("aborted", "The plugin was unloaded.");
 }
 
 /** @param {Running} server @param {string} what @returns {VerifierError} */

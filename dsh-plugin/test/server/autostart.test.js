@@ -194,6 +194,26 @@ describe("autostart", () => {
     await tearDown();
   });
 
+  test("lets a server go on for as long as another row uses it", async () => {
+    const { autostart, spawned, settings, ended, tearDown } = await setUp();
+    const other = createAutostart({ settings: () => settings, log: { info: () => {}, warn: () => {} } });
+    await Promise.all([autostart.ensure(never), other.ensure(never)]);
+    await other.stop();
+    assert.deepEqual([spawned.length, ended()], [1, 0]);
+    await autostart.stop();
+    assert.equal(ended(), 1);
+    await tearDown();
+  });
+
+  test("ends the server at an address that the settings have left", async () => {
+    const { autostart, spawned, settings, ended, tearDown } = await setUp();
+    await autostart.ensure(never);
+    settings.url = `http://127.0.0.1:${await freePort()}`;
+    await autostart.ensure(never);
+    assert.deepEqual([spawned.length, ended()], [2, 1]);
+    await tearDown();
+  });
+
   test("tells the last words of a server that ended at once, and tries again on the next call", async () => {
     const { autostart, spawned, tearDown } = await setUp({ behaviour: "dies" });
     const error = await failureOf(autostart.ensure(never));
