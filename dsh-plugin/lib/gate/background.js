@@ -112,9 +112,7 @@ function started(events, from) {
   for (const { seq, name, arguments: given, result } of allCalls(events)) {
     if (result === null || result.isError || seq < since) continue;
     const at = result.seq;
-    const job = /^started background (?:subagent )?job (\S+)$/.exec(
-      result.text.trim(),
-    )?.[1];
+    const job = /^started background (?:subagent )?job (\S+)$/.exec(result.text.trim())?.[1];
     const child = /^started subagent (\S+)$/.exec(result.text.trim())?.[1];
     if (job !== undefined) {
       changes.push({

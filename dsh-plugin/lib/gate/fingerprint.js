@@ -38,9 +38,7 @@ export function evidenceFingerprint(question, events) {
       : [["agent", assistantText(event)]]
   );
   const done = allCalls(events).filter(({ name }) => !isVerifierTool(name)).map(
-    (
-      { name, rawArguments, result },
-    ) => [
+    ({ name, rawArguments, result }) => [
       name,
       rawArguments,
       result === null ? null : [result.isError, result.text],

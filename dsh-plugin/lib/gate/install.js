@@ -217,9 +217,8 @@ function fault(agent, deps, error) {
 
 /** @param {string} code @param {string} reason @returns {import("./notice.js").Notice} */
 function openNotice(code, reason) {
-  const why = reason.replace(/\s+/g, " ").trim().slice(0, 600).toWellFormed();
   return {
-    text: `The gate let a turn end without a verdict (${code}): ${why} ` +
+    text: `The gate let a turn end without a verdict (${code}): ${sentence(reason)} ` +
       "Its work was not verified. This note is for the user; nothing is to be done about it.",
     summary: `Not verified: ${code}`,
     reason: `open:${code}`,
@@ -228,12 +227,19 @@ function openNotice(code, reason) {
 
 /** @param {string} warning @returns {import("./notice.js").Notice} */
 function warningNotice(warning) {
-  const what = warning.replace(/\s+/g, " ").trim().slice(0, 600).toWellFormed();
+  const what = sentence(warning);
   return {
-    text: `The gate judged a turn, but ${what} This note is for the user.`,
-    summary: `Verified, but ${what}`,
+    text: `The gate judged a turn with a reservation: ${what} ` +
+      "This note is for the user; nothing is to be done about it.",
+    summary: `With a reservation: ${what}`,
     reason: `warning:${what.slice(0, 80)}`,
   };
+}
+
+/** On one line, bounded, with a full stop. @param {string} text @returns {string} */
+function sentence(text) {
+  const line = text.replace(/\s+/g, " ").trim().slice(0, 600).toWellFormed();
+  return /[.!?\u3002]$/.test(line) ? line : `${line}.`;
 }
 
 /** @param {HostSession} session @returns {boolean} */

@@ -83,10 +83,7 @@ export async function judgeWork(check) {
   const from = task?.seq ?? own[0]?.seq ?? 0;
   const text = settings.problem ?? task?.text;
   if (typeof text !== "string") {
-    throw new VerifierError(
-      "invalid_request",
-      "There is no task to judge the work by.",
-    );
+    throw new VerifierError("invalid_request", "There is no task to judge the work by.");
   }
   const warnings = [];
 
@@ -116,10 +113,7 @@ export async function judgeWork(check) {
     ...(isAbsent(settings.channel) ? {} : { channel: settings.channel }),
   };
   const context = task === null || settings.problem !== null ? null : earlierTalk(own, task);
-  const fingerprint = evidenceFingerprint(
-    { ...question, context },
-    own.filter(({ seq }) => seq >= from),
-  );
+  const fingerprint = evidenceFingerprint({ ...question, context }, own.filter(({ seq }) => seq >= from));
 
   const log = await sessionLog(ctx, session, { signal });
   const images = settings.sendImages === true && task !== null
@@ -224,9 +218,7 @@ async function book({ connection, log }, id, entry) {
       timeoutMs: 3000,
     });
   } catch (error) {
-    log?.warn(
-      `assay gate: review ${id} could not be settled: ${toVerifierError(error).message}`,
-    );
+    log?.warn(`assay gate: review ${id} could not be settled: ${toVerifierError(error).message}`);
   }
 }
 

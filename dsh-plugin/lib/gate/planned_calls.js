@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { FALLBACK_RUBRIC, isRubricError } from "../host/rubric.js";
-import { quoteValue, VerifierError } from "../server/errors.js";
+import { quoteValue, toVerifierError, VerifierError } from "../server/errors.js";
 
 /** @typedef {import("../server/connection.js").Connection} Connection */
 
@@ -40,7 +40,9 @@ export async function planCalls(
     return {
       criteria: FALLBACK_RUBRIC,
       calls: count * evaluations * judges,
-      warning: `the rubric can't be used, ${FALLBACK_RUBRIC} is: ${/** @type {Error} */ (error).message}`,
+      warning: `the rubric ${FALLBACK_RUBRIC} was used instead of the configured one: ${
+        toVerifierError(error).detail
+      }`,
     };
   }
 }
@@ -52,9 +54,7 @@ export async function planCalls(
 async function countCriteria(connection, criteria, options) {
   const rubrics = known.get(connection) ?? new Map();
   known.set(connection, rubrics);
-  const key = createHash("sha256").update(JSON.stringify(criteria)).digest(
-    "hex",
-  );
+  const key = createHash("sha256").update(JSON.stringify(criteria)).digest("hex");
   const remembered = rubrics.get(key);
   if (remembered !== undefined) return remembered;
   const { value } = await connection.post(
@@ -64,10 +64,7 @@ async function countCriteria(connection, criteria, options) {
   );
   const count = value?.criteria?.length;
   if (!Number.isSafeInteger(count) || count < 1) {
-    throw new VerifierError(
-      "bad_answer",
-      `The server read no criteria: ${quoteValue(value)}`,
-    );
+    throw new VerifierError("bad_answer", `The server read no criteria: ${quoteValue(value)}`);
   }
   if (rubrics.size >= MOST) rubrics.delete(rubrics.keys().next().value);
   rubrics.set(key, count);

@@ -186,9 +186,7 @@ function simpleCommands(text) {
  */
 function operator(text, at) {
   const rest = text.slice(at);
-  const found = /^(?:&>>?|>>?)[ \t]*\/dev\/null(?![^\s;|&<>])|^>&[12](?![^\s;|&<>])/.exec(
-    rest,
-  ) ??
+  const found = /^(?:&>>?|>>?)[ \t]*\/dev\/null(?![^\s;|&<>])|^>&[12](?![^\s;|&<>])/.exec(rest) ??
     // Reading from a file; not a here-document, which may hold expansions, and not `<>`, which makes the file.
     /^<[ \t]*(?=[^\s<>&();|$`'"\\])/.exec(rest) ??
     /^(?:&&|\|\||;|\n|\|(?![|&]))/.exec(rest);

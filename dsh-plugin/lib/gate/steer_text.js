@@ -134,9 +134,7 @@ export function steerText(
     return [title, `  > ${kept.text}`];
   });
   const text = [...head, ...body, ...note(cut), ...tail].join("\n");
-  const names = failing.map(({ name }) => oneLine(name, LONGEST_NAME)).join(
-    ", ",
-  );
+  const names = failing.map(({ name }) => oneLine(name, LONGEST_NAME)).join(", ");
   return {
     text: text.length <= MAXIMUM_TEXT ? text : text.slice(0, MAXIMUM_TEXT).toWellFormed(),
     summary: `Not accepted: ${shown(score)} of ${shown(threshold)}${names === "" ? "" : ` (${names})`}`,

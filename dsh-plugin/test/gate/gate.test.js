@@ -351,7 +351,7 @@ describe("a rubric that can't be used", () => {
     const bought = server.seen.find(({ path }) => path === "/v1/session")?.body;
     assert.equal(bought.criteria, "coding");
     assert.equal(bench.notices().length, 1);
-    assert.match(textOf(bench.notices()[0]), /coding is/);
+    assert.match(textOf(bench.notices()[0]), /the rubric coding was used instead/);
   });
 });
 

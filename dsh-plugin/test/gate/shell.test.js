@@ -86,9 +86,6 @@ describe("a shell command may do something", () => {
     "constructor",
   ];
   for (const command of doing) {
-    test(
-      JSON.stringify(command),
-      () => assert.equal(onlyLooks(command), false),
-    );
+    test(JSON.stringify(command), () => assert.equal(onlyLooks(command), false));
   }
 });
