@@ -5,6 +5,8 @@
  * @module
  */
 
+import { VerifierError } from "../server/errors.js";
+
 /** @typedef {import("./register.js").Connection} Connection */
 
 /**
@@ -54,7 +56,11 @@ export function lazyServer({ settings, log }) {
     };
   }
 
-  const loaded = () => opened ??= open();
+  let closed = false;
+  const loaded = () => {
+    if (closed) throw new VerifierError("aborted", "The plugin was unloaded.");
+    return opened ??= open();
+  };
   return {
     connection: {
       post: async (path, body, options) => (await loaded()).connection.post(path, body, options),
@@ -63,6 +69,7 @@ export function lazyServer({ settings, log }) {
     },
     state: () => state,
     async close() {
+      closed = true;
       if (opened === null) return;
       const { autostart, connection } = await opened;
       connection.close();

@@ -22,7 +22,8 @@ const text = (/** @type {string} */ description) => ({
   type: "string",
   description,
 });
-const document = { oneOf: [{ type: "string" }, { type: "array", items: {} }, { type: "object" }] };
+/** A name, a list or a document. */
+const nameOrDocument = { oneOf: [{ type: "string" }, { type: "array", items: {} }, { type: "object" }] };
 
 /**
  * Schemas of shared arguments, by declared name. Short, as they are part of every request to the model.
@@ -34,11 +35,11 @@ export const PARAMETERS = {
   context: text("Facts the judge may know."),
   criteria: {
     description:
-      "Rubric: general, coding, debug, research, ops, writing, proposal (not yet executed), a file, Markdown, or checks.",
-    ...document,
+      "Rubric: general, coding, debug, research, ops, writing, proposal (not executed yet), a file's path, Markdown, or a list of checks.",
+    ...nameOrDocument,
   },
   repeats: integer("Judgings per pair and criterion."),
-  judge: { description: "Judge's name; see verifier_status.", ...document },
+  judge: { description: "Judge's name; see verifier_status.", ...nameOrDocument },
   images: {
     type: "array",
     items: { type: "string" },

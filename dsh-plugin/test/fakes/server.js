@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * A verifier server that answers recorded documents, for tests without a network: as a connection (what the tools
- * get) and as a `fetch` (what a connection gets).
+ * A connection to a verifier server that answers recorded documents, for tests without a network.
  *
  * @module
  */
@@ -79,60 +78,6 @@ export function fakeConnection(answers) {
  */
 export function problem(code, status, detail, options = {}) {
   return new VerifierError(code, detail, { status, ...options });
-}
-
-/**
- * A `fetch` that answers from a table, for tests of the connection itself and of whole plugins.
- *
- * @param {Readonly<Record<string, unknown>>} answers by `"POST /v1/compare"`: a document (200), a `Response`, or a
- * function of the `Request`
- * @returns {((input: any, init?: any) => Promise<Response>) & { seen: { method: string, path: string, headers: Headers, body: any }[] }}
- */
-export function fakeFetch(answers) {
-  /** @type {{ method: string, path: string, headers: Headers, body: any }[]} */
-  const seen = [];
-  /** @param {any} input @param {any} [init] */
-  async function fetch(input, init) {
-    const request = new Request(input, init);
-    const { pathname, search } = new URL(request.url);
-    const text = await request.clone().text();
-    seen.push({
-      method: request.method,
-      path: pathname + search,
-      headers: request.headers,
-      body: text === "" ? undefined : JSON.parse(text),
-    });
-    const known = answers[`${request.method} ${pathname + search}`] ??
-      answers[`${request.method} ${pathname}`];
-    if (known === undefined) {
-      return jsonProblem(404, "not_found", "No such thing");
-    }
-    const value = await untilAborted(
-      typeof known === "function" ? known(request) : known,
-      request.signal,
-    );
-    if (value instanceof Response) return value.clone();
-    return new Response(JSON.stringify(value), {
-      headers: { "content-type": "application/json" },
-    });
-  }
-  return Object.assign(fetch, { seen });
-}
-
-/** A problem response. @param {number} status @param {string} code @param {string} detail @param {object} [more] @returns {Response} */
-export function jsonProblem(status, code, detail, more = {}) {
-  const document = {
-    type: `/docs#problem-${code}`,
-    title: code,
-    status,
-    code,
-    detail,
-    ...more,
-  };
-  return new Response(JSON.stringify(document), {
-    status,
-    headers: { "content-type": "application/problem+json" },
-  });
 }
 
 /** @param {unknown} value @param {AbortSignal | undefined} signal @returns {Promise<unknown>} */

@@ -60,6 +60,28 @@ describe("the row assay", () => {
     await host.dispose();
   });
 
+  test("an unloaded row asks nobody any more", async () => {
+    const host = fakeHost();
+    plugin.apply(host, { url: "http://127.0.0.1:1" });
+    await host.dispose();
+    const compare = host.tools.registered.get("verifier_compare");
+    await assert.rejects(compare.execute({ task: "t", a: "x", b: "y" }, fakeExecution()), {
+      code: "aborted",
+    });
+  });
+
+  test("status tells why a local server didn't start", async () => {
+    const host = fakeHost();
+    plugin.apply(host, { url: "http://127.0.0.1:1", autostart: true, serverDirectory: "/nowhere/at/all" });
+    const status = host.tools.registered.get("verifier_status");
+    const value = await status.execute({}, fakeExecution());
+    assert.deepEqual(valueViolations(status.output.schema, value), []);
+    assert.equal(value.reachable, false);
+    assert.equal(value.autostart.state, "failed");
+    assert.match(value.autostart.detail, /\/nowhere\/at\/all/);
+    await host.dispose();
+  });
+
   test("a name that another plugin has costs that tool alone, and status tells", async () => {
     const host = fakeHost();
     host.tools.register({ name: "verifier_compare" });
