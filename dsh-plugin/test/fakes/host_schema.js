@@ -25,11 +25,17 @@ const TYPES = ["object", "array", "string", "number", "integer", "boolean", "nul
 
 /** What the host would refuse in a schema. @param {any} schema @param {string} [path] @returns {string[]} */
 export function schemaViolations(schema, path = "schema") {
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return [`${path} must be an object`];
-  const found = Object.keys(schema).filter((key) => !KEYWORDS.has(key)).map((key) => `${path}.${key} is unknown`);
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
+    return [`${path} must be an object`];
+  }
+  const found = Object.keys(schema).filter((key) => !KEYWORDS.has(key)).map((key) =>
+    `${path}.${key} is unknown`
+  );
   if (schema.oneOf !== undefined) {
     if (schema.type !== undefined) found.push(`${path} has type and oneOf`);
-    if (!Array.isArray(schema.oneOf) || schema.oneOf.length < 2) return [...found, `${path}.oneOf needs two schemas`];
+    if (!Array.isArray(schema.oneOf) || schema.oneOf.length < 2) {
+      return [...found, `${path}.oneOf needs two schemas`];
+    }
     for (const key of ["properties", "required", "additionalProperties", "items", "enum", "const"]) {
       if (key in schema) found.push(`${path}.${key} stands beside oneOf`);
     }
@@ -60,7 +66,9 @@ export function schemaViolations(schema, path = "schema") {
 /** Why the host would lose a call with this value. @param {any} schema @param {any} value @param {string} [path] @returns {string[]} */
 export function valueViolations(schema, value, path = "value") {
   if (schema.oneOf !== undefined) {
-    const fits = schema.oneOf.filter((/** @type {any} */ each) => valueViolations(each, value, path).length === 0);
+    const fits = schema.oneOf.filter((/** @type {any} */ each) =>
+      valueViolations(each, value, path).length === 0
+    );
     return fits.length === 1 ? [] : [`${path} fits ${fits.length} branches`];
   }
   const lossless = value !== undefined && typeof value !== "function" && !Object.is(value, -0) &&
@@ -70,9 +78,13 @@ export function valueViolations(schema, value, path = "value") {
     case undefined:
       return [];
     case "object": {
-      if (typeof value !== "object" || value === null || Array.isArray(value)) return [`${path} isn't an object`];
+      if (typeof value !== "object" || value === null || Array.isArray(value)) {
+        return [`${path} isn't an object`];
+      }
       const known = schema.properties ?? {};
-      const missing = (schema.required ?? []).filter((/** @type {string} */ key) => !Object.hasOwn(value, key));
+      const missing = (schema.required ?? []).filter((/** @type {string} */ key) =>
+        !Object.hasOwn(value, key)
+      );
       const extra = schema.additionalProperties === false
         ? Object.keys(value).filter((key) => !Object.hasOwn(known, key))
         : [];
