@@ -102,9 +102,15 @@ const LOOKING = new Map([
  */
 export function onlyLooks(command) {
   const commands = simpleCommands(command);
-  return commands !== null && commands.length > 0 &&
-    commands.every(([name, ...args]) => LOOKING.get(name ?? "")?.(args) === true);
+  return commands !== null && commands.length > 0 && commands.every(([name, ...args]) => {
+    const rule = LOOKING.get(name === `[${PATTERN}` ? "[" : name ?? "");
+    // What a pattern stands for may be any number of files, with names that are options.
+    return rule !== undefined && (rule === any || !args.some((arg) => arg.includes(PATTERN))) && rule(args);
+  });
 }
+
+/** Stands in a word behind an unquoted pattern character; no command can hold it. */
+const PATTERN = "\0";
 
 /** A character that ends a word and is more than space. */
 const OPERATOR = /[;|&<>\n]/;
@@ -134,6 +140,7 @@ function simpleCommands(text) {
     words = [];
   };
 
+  if (text.includes(PATTERN)) return null;
   for (let i = 0; i < text.length; i++) {
     const character = text[i] ?? "";
     if (character === "'") {
@@ -162,7 +169,7 @@ function simpleCommands(text) {
       if (/[ \t]/.test(character)) endWord();
       // Not what a shell takes for a space, but what looks like one.
       else if (/\s/.test(character)) return null;
-      else word = (word ?? "") + character;
+      else word = (word ?? "") + character + (/[*?[]/.test(character) ? PATTERN : "");
     } else {
       const found = operator(text, i);
       if (found === null) return null;

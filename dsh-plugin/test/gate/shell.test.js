@@ -20,6 +20,8 @@ describe("a shell command only looks", () => {
     "set -euo pipefail; pwd",
     "date -u +%F",
     "cat x &> /dev/null",
+    "cat src/*.js | sort",
+    "[ -f a ] && find . -name '*.js'",
   ];
   for (const command of looking) {
     test(command, () => assert.equal(onlyLooks(command), true));
@@ -67,6 +69,11 @@ describe("a shell command may do something", () => {
     "sort -uo x x",
     "sort --comp=evil x",
     "uniq a b",
+    "xxd *",
+    "uniq ?",
+    "find *",
+    "sort [a-z]",
+    "ls \0",
     "tree -R",
     "date -s 12:00",
     "hostname other",
