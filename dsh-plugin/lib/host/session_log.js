@@ -86,11 +86,11 @@ async function readLog(ctx, session, signal) {
     fallback,
   });
   if (persistence === undefined || sessions === undefined) return live(null);
-  const length = liveEvents(session).length;
+  const { length } = liveEvents(session);
   try {
     const durable = await untilAborted(() => sessions.flush(session), signal);
     if (durable !== true) return live(null);
-    const stored = await readStored(persistence, session.id, signal);
+    const stored = await readStored(persistence, session, length, signal);
     if (stored.events.length >= length) return { ...stored, flushed: true, fallback: null };
     return live(`it ends after ${stored.events.length} of ${length} events`);
   } catch (error) {
@@ -101,10 +101,12 @@ async function readLog(ctx, session, signal) {
 }
 
 /**
- * @param {any} persistence @param {string} id @param {AbortSignal | undefined} signal
+ * @param {any} persistence @param {HostSession} session @param {number} length Events that were flushed.
+ * @param {AbortSignal | undefined} signal
  * @returns {Promise<{ header: HostHeader, events: readonly HostEvent[] }>}
  */
-async function readStored(persistence, id, signal) {
+async function readStored(persistence, session, length, signal) {
+  const { id } = session;
   if (typeof persistence.readFrom === "function") {
     const { meta, events } = await untilAborted(() => persistence.readFrom(id, 0, signal), signal);
     return { header: meta, events };
@@ -116,11 +118,12 @@ async function readStored(persistence, id, signal) {
   try {
     /** @type {HostEvent[]} */
     const events = [];
-    for (;;) {
+    while (events.length < length) {
       const page = await untilAborted(() => handle.read(events.length, PAGE, { signal }), signal);
-      if (page.events.length === 0) return { header: handle.header, events };
+      if (page.events.length === 0) break;
       events.push(...page.events);
     }
+    return { header: handle.header ?? session.header, events };
   } finally {
     await handle.close();
   }

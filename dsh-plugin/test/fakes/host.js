@@ -373,6 +373,7 @@ export function fakeContext({
             Promise.resolve().then(() => {
               check(signal);
               seen.reads++;
+              if (offset >= session.log.length) throw new RangeError(`offset ${offset} lies behind the log`);
               return {
                 events: stored(session).slice(
                   offset,
