@@ -39,14 +39,24 @@ const places = new Map();
  * @param {Log} options.log
  * @param {Spawn} [options.spawn]
  * @param {(child: ChildProcess) => Promise<void>} [options.end] Ends a server that was started.
- * @param {number} [options.deadlineMs] How long a start may take, fetching the runtime included.
+ * @param {number} [options.waitMs] How long a caller waits for a start.
+ * @param {number} [options.giveUpMs] How long a start may take in all. The first one fetches the runtime, which on a slow
+ *   line outlasts a caller's patience; cut off each time, it would never be there.
  * @param {number} [options.pollMs] Pause between two looks at whether it answers.
  * @returns {{ ensure(signal: AbortSignal): Promise<void>, stop(): Promise<void> }} `ensure` resolves once a server answers
  *   at the address, whoever started it; concurrent callers share one start, and an abort ends a caller's wait only. `stop`
  *   ends the server unless somebody else in this process uses it.
  */
 export function createAutostart(
-  { settings, log, spawn = spawnProcess, end = endProcess, deadlineMs = 60_000, pollMs = 100 },
+  {
+    settings,
+    log,
+    spawn = spawnProcess,
+    end = endProcess,
+    waitMs = 60_000,
+    giveUpMs = 600_000,
+    pollMs = 100,
+  },
 ) {
   const transport = createTransport();
   /** Stands for this user of the servers. */
@@ -62,7 +72,7 @@ export function createAutostart(
     if (place.users.size === 0) throw unloaded();
     const server = launch(url);
     place.running = server;
-    const until = Date.now() + deadlineMs;
+    const until = Date.now() + giveUpMs;
     while (!await answers(url)) {
       if (server.ended !== null) {
         throw failed(server, `The local server ended (${server.ended}) before it answered`);
@@ -70,7 +80,7 @@ export function createAutostart(
       if (place.users.size === 0) throw unloaded();
       if (Date.now() > until) {
         await endRunning(place);
-        throw failed(server, `The local server didn't answer at ${url.base} within ${deadlineMs / 1000} s`);
+        throw failed(server, `The local server didn't answer at ${url.base} within ${giveUpMs / 1000} s`);
       }
       await pause(pollMs);
     }
@@ -79,12 +89,19 @@ export function createAutostart(
 
   /** @param {ServerUrl} url @returns {Running} */
   function launch(url) {
-    const cwd = serverDirectory(settings()["serverDirectory"]);
+    const { serverDirectory: configured, token } = settings();
+    const cwd = serverDirectory(configured);
     log.info(`assay: starting a server at ${url.base} from ${cwd}`);
     const windows = process.platform === "win32";
     const child = spawn(COMMAND, [...ARGUMENTS], {
       cwd,
-      env: { ...process.env, ASSAY_HOST: url.hostname, ASSAY_PORT: String(url.port) },
+      // It asks for the token that we are going to send, or for none, whatever the environment says.
+      env: {
+        ...process.env,
+        ASSAY_HOST: url.hostname,
+        ASSAY_PORT: String(url.port),
+        ASSAY_TOKEN: token ?? undefined,
+      },
       stdio: ["pipe", "ignore", "pipe"],
       // A process group of its own, so that npx, deno and the server can be ended together.
       detached: !windows,
@@ -137,7 +154,7 @@ export function createAutostart(
       // A server at an address that the settings have left is nobody's any more.
       for (const other of places.values()) if (other !== place) void leave(other);
       place.starting ??= start(url, place).finally(() => place.starting = null);
-      await abortable(place.starting, signal);
+      await patiently(place.starting, signal, waitMs, () => stillStarting(place.running, url, waitMs));
     },
     async stop() {
       stopped = true;
@@ -201,24 +218,33 @@ function pause(milliseconds) {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
+/** @param {Running | null} server @param {ServerUrl} url @param {number} waited @returns {VerifierError} */
+function stillStarting(server, url, waited) {
+  const what = `The local server at ${url.base} is still starting after ${
+    waited / 1000
+  } s; the first start fetches the runtime. Try again`;
+  return server === null ? new VerifierError("server_unreachable", `${what}.`) : failed(server, what);
+}
+
 /**
  * Waits for something that goes on for others when this waiter leaves.
  *
  * @param {Promise<void>} promise
  * @param {AbortSignal} signal
+ * @param {number} waitMs
+ * @param {() => VerifierError} late
  * @returns {Promise<void>}
  */
-function abortable(promise, signal) {
+function patiently(promise, signal, waitMs, late) {
   return new Promise((resolve, reject) => {
     const leave = () =>
-      reject(
-        new VerifierError(
-          "aborted",
-          "The call was cancelled while the local server started.",
-        ),
-      );
+      reject(new VerifierError("aborted", "The call was cancelled while the local server started."));
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+    const timer = setTimeout(() => reject(late()), waitMs);
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", leave);
+    });
   });
 }

@@ -59,9 +59,9 @@ function freePort() {
 /**
  * An autostart whose "process" is a server in this one.
  *
- * @param {{ behaviour?: "serves" | "dies" | "hangs" | "missing", url?: string }} [options]
+ * @param {{ behaviour?: "serves" | "dies" | "hangs" | "missing", url?: string, waitMs?: number, token?: string | null }} [options]
  */
-async function setUp({ behaviour = "serves", url } = {}) {
+async function setUp({ behaviour = "serves", url, waitMs = 5000, token = null } = {}) {
   const port = await freePort();
   const place = folder("assay");
   /** @type {{ command: string, args: string[], options: any, child: FakeChild }[]} */
@@ -74,6 +74,7 @@ async function setUp({ behaviour = "serves", url } = {}) {
   const settings = {
     url: url ?? `http://127.0.0.1:${port}`,
     serverDirectory: place.path,
+    token,
   };
   const autostart = createAutostart({
     settings: () => settings,
@@ -104,7 +105,8 @@ async function setUp({ behaviour = "serves", url } = {}) {
       /** @type {FakeChild} */ (/** @type {unknown} */ (child)).exit(0);
       return Promise.resolve();
     },
-    deadlineMs: 100,
+    waitMs,
+    giveUpMs: 100,
     pollMs: 5,
   });
   const tearDown = async () => {
@@ -244,6 +246,29 @@ describe("autostart", () => {
     assert.match(error.message, /wrote nothing/);
     assert.equal(ended(), 1);
     await tearDown();
+  });
+
+  test("goes on with a start that outlasts a caller's patience, and says so", async () => {
+    const { autostart, spawned, ended, tearDown } = await setUp({ behaviour: "hangs", waitMs: 10 });
+    for (let tries = 0; tries < 2; tries++) {
+      const error = await failureOf(autostart.ensure(never));
+      assert.match(
+        error.message,
+        /is still starting after 0\.01 s; the first start fetches the runtime\. Try again/,
+      );
+    }
+    assert.deepEqual([spawned.length, ended()], [1, 0]);
+    await tearDown();
+    assert.equal(ended(), 1);
+  });
+
+  test("asks for the token that will be sent, and for none where there is none", async () => {
+    for (const token of ["s3cret", null]) {
+      const { autostart, spawned, tearDown } = await setUp({ token });
+      await autostart.ensure(never);
+      assert.equal(spawned[0]?.options.env.ASSAY_TOKEN, token ?? undefined);
+      await tearDown();
+    }
   });
 
   test("lets one caller leave while the start goes on for another", async () => {
