@@ -25,6 +25,7 @@ import { VerifierError } from "../server/errors.js";
  * @typedef {object} HostHeader
  * @property {number} version Format, 0 to 4.
  * @property {string} id
+ * @property {number} [createdAt] Unix milliseconds; stays when the session is resumed.
  * @property {string} [cwd]
  * @property {number} [delegationDepth] Above 0 for subagents.
  * @property {string} [origin]

@@ -36,6 +36,7 @@ export async function readRubric(given, place) {
   const isPath = !/[\r\n]/.test(text) && !/^[#{[]/.test(text) && text.length < 4096 &&
     (SUFFIX.test(text) || /[/\\]/.test(text));
   if (!isPath) return given;
+  if (place.cwd === undefined && !isAbsolute(text) && !SUFFIX.test(text)) return given;
   const found = await readRubricFile(text, place);
   if (found !== null) return found;
   // A sentence may hold a slash; what such a text is, is the server's to say.

@@ -8,6 +8,7 @@ import { liveEvents } from "../host/events.js";
 import { currentTask } from "../host/task.js";
 import { VerifierError } from "../server/errors.js";
 import { foldTracker, START } from "../trackers/fold.js";
+import { sessionKey } from "../trackers/key.js";
 import { syncTracker } from "../trackers/sync.js";
 import { deadlines } from "./call.js";
 import { parameters, readCriteria, readShared } from "./parameters.js";
@@ -82,7 +83,7 @@ export async function startBody(deps, exec, args, events) {
  * @param {readonly import("../trackers/fold.js").TrackedStep[]} [steps] Those that the server must have.
  */
 export async function upToDate(deps, exec, session, state, remaining, steps = state.steps) {
-  return await syncTracker(deps.connection, session.id, state, steps, async (post) => {
+  return await syncTracker(deps.connection, sessionKey(session), state, steps, async (post) => {
     const { args } = readNames(state.arguments, START_ARGUMENTS);
     const events = liveEvents(session).filter(({ seq }) => seq <= state.seq);
     const task = args["task"] ?? currentTask(events)?.text;

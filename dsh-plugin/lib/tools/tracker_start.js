@@ -7,7 +7,7 @@
 import { currentTask } from "../host/task.js";
 import { liveEvents } from "../host/events.js";
 import { identityOf, ownCall, START } from "../trackers/fold.js";
-import { trackerId } from "../trackers/key.js";
+import { sessionKey, trackerId } from "../trackers/key.js";
 import { array, integer, object, string } from "./output.js";
 import { parameters, requiredText } from "./parameters.js";
 import { list, oneLine } from "./render.js";
@@ -57,7 +57,7 @@ const tool = {
     const { body, rubric, images } = await startBody(deps, exec, { ...args, task }, events);
     const callId = exec.callId ?? `start-${events.length}`;
     const own = ownCall(events, callId, START);
-    const id = trackerId(session.id, own === null ? { callId, occurrence: 0 } : identityOf(own));
+    const id = trackerId(sessionKey(session), own === null ? { callId, occurrence: 0 } : identityOf(own));
     const { own: timeoutMs } = deadlines(/** @type {number} */ (deps.settings.get()["timeoutMs"]));
     const { answer, warnings } = await images((shown) =>
       deps.connection.post("/v1/trackers", { id, ...body, ...shown }, { signal: exec.signal, timeoutMs })

@@ -7,7 +7,7 @@
 import { liveEvents } from "../host/events.js";
 import { toVerifierError, VerifierError } from "../server/errors.js";
 import { identityOf, keepsStep, ownCall, stepIdentity, UNSCORED_MARK, UPDATE } from "../trackers/fold.js";
-import { stepKey } from "../trackers/key.js";
+import { sessionKey, stepKey } from "../trackers/key.js";
 import { array, integer, nullable, number, object, optional, string } from "./output.js";
 import { parameters, required } from "./parameters.js";
 import { countOf, list, oneLine, showWithError, usageText } from "./render.js";
@@ -88,7 +88,7 @@ const tool = {
       }, {
         signal: exec.signal,
         timeoutMs: Math.max(1, remaining()),
-        idempotencyKey: stepKey(session.id, identity),
+        idempotencyKey: stepKey(sessionKey(session), identity),
       });
       return { ...synced, value: answer.value };
     }

@@ -10,25 +10,36 @@ import { createHash } from "node:crypto";
 /** @typedef {import("./fold.js").CallIdentity} CallIdentity */
 
 /**
+ * What stands for a session in these names. Hosts number sessions that other plugins make (`session-1`), so the id alone
+ * might be another host's as well.
+ *
+ * @param {import("../host/events.js").HostSession} session
+ * @returns {string}
+ */
+export function sessionKey({ id, header }) {
+  return header.createdAt === undefined ? id : `${id}@${header.createdAt}`;
+}
+
+/**
  * The server's id of the tracker that a call started. A branch of the session has another one, with steps of its own.
  *
- * @param {string} sessionId
+ * @param {string} session from {@linkcode sessionKey}
  * @param {CallIdentity} start
  * @returns {string} as `POST /v1/trackers` takes it: `[a-z0-9][a-z0-9_-]{7,63}`
  */
-export function trackerId(sessionId, { callId, occurrence }) {
-  return `dsh-${digest(["tracker", sessionId, callId, occurrence]).slice(0, 40)}`;
+export function trackerId(session, { callId, occurrence }) {
+  return `dsh-${digest(["tracker", session, callId, occurrence]).slice(0, 40)}`;
 }
 
 /**
  * The `Idempotency-Key` of a step.
  *
- * @param {string} sessionId
+ * @param {string} session from {@linkcode sessionKey}
  * @param {CallIdentity} step
  * @returns {string}
  */
-export function stepKey(sessionId, { callId, occurrence }) {
-  return `dsh-${digest(["step", sessionId, callId, occurrence])}`;
+export function stepKey(session, { callId, occurrence }) {
+  return `dsh-${digest(["step", session, callId, occurrence])}`;
 }
 
 /** @param {readonly unknown[]} parts @returns {string} */

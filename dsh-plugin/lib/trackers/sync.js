@@ -23,7 +23,7 @@ import { stepKey, trackerId } from "./key.js";
 
 /**
  * @param {Connection} connection
- * @param {string} sessionId
+ * @param {string} sessionKey as `key.js` gives it
  * @param {TrackerState} state
  * @param {readonly TrackedStep[]} steps Those of the state that the server must have, without one that is yet to come.
  * @param {(post: Post) => Promise<readonly string[]>} make Posts the start's body, which has no id; called only when the
@@ -33,8 +33,8 @@ import { stepKey, trackerId } from "./key.js";
  * `GET /v1/trackers/{id}` gives it; `restored`: steps that were sent again.
  * @throws {VerifierError} which says how many steps could be sent again when that was cut short
  */
-export async function syncTracker(connection, sessionId, state, steps, make, { signal, remaining }) {
-  const id = trackerId(sessionId, state.start);
+export async function syncTracker(connection, sessionKey, state, steps, make, { signal, remaining }) {
+  const id = trackerId(sessionKey, state.start);
   const path = `/v1/trackers/${id}`;
   const options = () => ({ signal, timeoutMs: Math.max(1, remaining()) });
   let tracker = await readTracker(connection, path, options());
@@ -51,7 +51,7 @@ export async function syncTracker(connection, sessionId, state, steps, make, { s
     try {
       await connection.post(`${path}/steps`, { step }, {
         ...options(),
-        idempotencyKey: stepKey(sessionId, identity),
+        idempotencyKey: stepKey(sessionKey, identity),
       });
     } catch (error) {
       if (!(error instanceof VerifierError)) throw error;

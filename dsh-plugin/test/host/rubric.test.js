@@ -33,6 +33,7 @@ test("names, Markdown, JSON text, objects and arrays pass as they are", async ()
       "# see notes.md",
     ]
   ) {
+    assert.equal((await resolveRubric({ argument })).criteria, argument);
     assert.deepEqual(await resolveRubric({ argument, cwd: "/nowhere" }), {
       criteria: argument,
       origin: "argument",

@@ -23,7 +23,7 @@ describe("verifier_tracker_start", () => {
     const { server, rig } = started();
     const { value, text } = await rig.call("verifier_tracker_start", { evaluations: 1 });
     assert.deepEqual(value, {
-      tracker: trackerId("session-1", { callId: "call-1", occurrence: 0 }),
+      tracker: trackerId("session-1@0", { callId: "call-1", occurrence: 0 }),
       task: "Fix it.",
       length: 0,
       criteriaOrigin: "setting",

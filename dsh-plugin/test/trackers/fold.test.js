@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { foldTracker, ownCall, stepIdentity, UNSCORED_MARK } from "../../lib/trackers/fold.js";
-import { stepKey, trackerId } from "../../lib/trackers/key.js";
+import { sessionKey, stepKey, trackerId } from "../../lib/trackers/key.js";
 import { FakeSession } from "../fakes/host.js";
 
 /** @param {FakeSession} session */
@@ -148,6 +148,11 @@ test("names are the server's kind of name, the same in every process, and differ
   const start = { callId: "call_0", occurrence: 0 };
   assert.equal(trackerId("session-1", start), "dsh-2e796473bb6c5b34add6fede297839c60c9725ff");
   assert.match(trackerId("a session with / any ü name", start), /^[a-z0-9][a-z0-9_-]{7,63}$/);
+  assert.equal(sessionKey(new FakeSession().resume()), sessionKey(new FakeSession()));
+  assert.notEqual(
+    sessionKey(new FakeSession({ createdAt: 1 })),
+    sessionKey(new FakeSession({ createdAt: 2 })),
+  );
   const names = [
     trackerId("session-1", start),
     trackerId("session-2", start),
