@@ -15,7 +15,16 @@ import {
   UNDECLARED,
 } from "./parameters.js";
 import { footer, list, oneLine, percent, planText, show } from "./render.js";
-import { isPlan, ranking, resultOrPlan, scoredParts, shared, tally, verdict } from "./results.js";
+import {
+  isPlan,
+  ranking,
+  requireLists,
+  resultOrPlan,
+  scoredParts,
+  shared,
+  tally,
+  verdict,
+} from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 
 /** Characters of the winning draft that are given back; the rest is a notice. */
@@ -82,6 +91,7 @@ const tool = {
       ...Object.fromEntries(own.map((name) => [name, args[name]])),
     }));
     if (isPlan(answer)) return answer;
+    requireLists(answer, ["drafts", "ranking"]);
     const text = answer.drafts[answer.best]?.text;
     return {
       ...answer,
@@ -144,7 +154,7 @@ function statement({ best, drafts, acceptance, ranking }) {
     : `Draft ${best} is the best of ${usable} usable drafts${
       chance === null ? "" : ` with ${percent(chance)}`
     }.`;
-  return `${head} ${accepted(acceptance)}`;
+  return `${head} ${accepted(acceptance ?? {})}`;
 }
 
 /** @param {any} acceptance @returns {string} */

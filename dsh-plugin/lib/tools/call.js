@@ -5,6 +5,7 @@
  * @module
  */
 import { createHash, randomUUID } from "node:crypto";
+import { VerifierError } from "../server/errors.js";
 
 /** @typedef {import("./register.js").Deps} Deps */
 /** @typedef {import("./register.js").Execution} Execution */
@@ -47,7 +48,7 @@ export function idempotencyKey(exec, path, body) {
  *
  * @param {Deps} deps @param {Execution} exec @param {string} path @param {Readonly<Record<string, unknown>>} body
  * @returns {Promise<unknown>}
- * @throws {import("../server/errors.js").VerifierError}
+ * @throws {VerifierError}
  */
 export async function buy(deps, exec, path, body) {
   const { server, own } = deadlines(
@@ -59,5 +60,8 @@ export async function buy(deps, exec, path, body) {
     timeoutMs: own,
     idempotencyKey: idempotencyKey(exec, path, sent),
   });
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new VerifierError("bad_answer", `The server's answer to ${path} isn't a JSON object.`);
+  }
   return value;
 }

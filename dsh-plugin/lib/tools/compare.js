@@ -17,7 +17,7 @@ import {
   UNDECLARED,
 } from "./parameters.js";
 import { footer, list, oneLine, planText, show, showWithError } from "./render.js";
-import { isPlan, resultOrPlan, scoredParts, shared, tally } from "./results.js";
+import { isPlan, requireLists, resultOrPlan, scoredParts, shared, tally } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 
 /** A margin below one step of the judge's scale of 20 letters is small. */
@@ -86,7 +86,8 @@ const tool = {
       b,
     }));
     if (isPlan(answer)) return answer;
-    const reasons = (answer.calls ?? []).flatMap((/** @type {any} */ call) =>
+    requireLists(answer, ["calls", "criteria"]);
+    const reasons = answer.calls.flatMap((/** @type {any} */ call) =>
       [call.a, call.b].flatMap((side) => side.kind === "unscored" ? [side.reason] : [])
     );
     return {

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { VerifierError } from "../server/errors.js";
 import {
   array,
   boolean,
@@ -150,6 +151,22 @@ export const planned = object({
 
 /** A result, or the plan of a dry run. @param {Readonly<Record<string, Schema>>} fields @returns {Schema} */
 export const resultOrPlan = (fields) => oneOf([object(fields), planned]);
+
+/**
+ * Refuses an answer without the lists that a tool reads before the answer is checked against its schema.
+ *
+ * @param {any} answer @param {readonly string[]} lists names of fields that must be arrays
+ * @throws {VerifierError} `bad_answer` naming the field
+ */
+export function requireLists(answer, lists) {
+  const missing = lists.find((name) => !Array.isArray(answer[name]));
+  if (missing === undefined) return;
+  throw new VerifierError(
+    "bad_answer",
+    `The server's answer has no list /${missing}: server and plugin are of different versions.`,
+    { errors: [{ path: `/${missing}`, message: "must be an array" }] },
+  );
+}
 
 /**
  * Whether an answer is the plan of a dry run.

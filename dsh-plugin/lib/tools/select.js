@@ -17,7 +17,7 @@ import {
   UNDECLARED,
 } from "./parameters.js";
 import { countOf, footer, list, oneLine, percent, planText, show, showWithError } from "./render.js";
-import { isPlan, ranking, resultOrPlan, scoredParts, shared, tally } from "./results.js";
+import { isPlan, ranking, requireLists, resultOrPlan, scoredParts, shared, tally } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 import { invalid } from "./spelling.js";
 
@@ -90,14 +90,15 @@ const tool = {
       ...present({ mode, pivots, prior, worth }),
     }));
     if (isPlan(answer)) return answer;
+    requireLists(answer, ["ranking", "pairs", "criteria", "unscoredParts"]);
     return {
       ...answer,
       statement: statement(answer),
       criteriaOrigin: rubric.origin,
       scored: scoredParts(answer),
-      comparisons: (answer.pairs ?? []).length,
+      comparisons: answer.pairs.length,
       unscoredReasons: tally(
-        (answer.unscoredParts ?? []).map((/** @type {any} */ part) => part.reason),
+        answer.unscoredParts.map((/** @type {any} */ part) => part.reason),
       ),
     };
   },

@@ -17,7 +17,7 @@ import {
   UNDECLARED,
 } from "./parameters.js";
 import { footer, list, planText, show, showWithError } from "./render.js";
-import { curve, isPlan, resultOrPlan, scoredParts, shared, tally } from "./results.js";
+import { curve, isPlan, requireLists, resultOrPlan, scoredParts, shared, tally } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 
 /** A loss between two checkpoints that is worth a line. */
@@ -80,13 +80,14 @@ const tool = {
       ...(args["causal"] === undefined ? {} : { causal: args["causal"] }),
     }));
     if (isPlan(answer)) return answer;
+    requireLists(answer, ["curve", "unscoredParts"]);
     return {
       ...answer,
       statement: progressStatement(answer),
       criteriaOrigin: rubric.origin,
       scored: scoredParts(answer),
       unscoredReasons: tally(
-        (answer.unscoredParts ?? []).map((/** @type {any} */ part) => part.reason),
+        answer.unscoredParts.map((/** @type {any} */ part) => part.reason),
       ),
     };
   },

@@ -105,6 +105,13 @@ describe("registerTool", () => {
     });
   });
 
+  test("an answer that is no object is a bad answer", async () => {
+    for (const answer of [null, [], "text"]) {
+      const { tool } = echo(() => answer);
+      await assert.rejects(tool.execute({ task: "t" }, fakeExecution()), { code: "bad_answer" });
+    }
+  });
+
   test("the server's error comes with its code, the caller's name of the field, and what to do", async () => {
     const error = problem("over_budget", 422, "/trajectory: must be cheaper", {
       errors: [{
