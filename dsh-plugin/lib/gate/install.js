@@ -123,7 +123,8 @@ async function check({ ctx, deps, agent, turn, settings }, deadline) {
   const events = liveEvents(session);
   const own = ownEvents(session, events);
   const steers = steersOf(own, turn);
-  const mayRoute = settings.mode !== "manual" && steers.routed < settings.reviewsPerTask;
+  // The same limit for both, each counted by itself: what an automatic review has said doesn't replace the final check.
+  const mayRoute = settings.mode !== "manual" && steers.routed < settings.maxGatesPerTurn;
   const mayGate = steers.gate < settings.maxGatesPerTurn;
   // Another plugin has sent the agent on already: its work isn't finished.
   if ((!mayRoute && !mayGate) || hasMail(agent)) return { notices: [] };
@@ -146,7 +147,7 @@ async function check({ ctx, deps, agent, turn, settings }, deadline) {
 
   /** @type {import("./notice.js").Notice[]} */
   const notices = [];
-  let gateRequired = settings.enabled === true;
+  let gateRequired = settings.enabled === true || (settings.mode !== "manual" && steers.routed > 0);
   if (mayRoute) {
     const routed = await route(
       /** @type {any} */ ({

@@ -161,6 +161,18 @@ describe("a gate at the end of a turn", () => {
     assert.equal(bench.agent.steered.length, 2);
   });
 
+  test("runs after an automatic review in this turn, which isn't bought a second time", async () => {
+    const server = gateServer(verdict("steer"));
+    const bench = gateBench(server, { config: { enabled: false, mode: "strict" } });
+    await bench.stop();
+    assert.equal(server.bought(), 0, "without a review a gate that is off stays off");
+    steer(bench.agent, { text: "Take the other one.", summary: "Compared", fingerprint: "compare:1234" });
+    bench.answer("Taken.");
+    await bench.stop();
+    assert.equal(server.bought(), 1);
+    assert.equal(bench.agent.steered.length, 2);
+  });
+
   test("works on logs of every format", async () => {
     for (const version of [0, 1, 2, 3, 4]) {
       const server = gateServer(verdict("steer"));
