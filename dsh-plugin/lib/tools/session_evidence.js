@@ -53,7 +53,8 @@ export async function askWithImages(urls, ask) {
   try {
     return { answer: await ask({ images: urls }), warnings: [] };
   } catch (error) {
-    const refused = error instanceof VerifierError && error.errors?.some(({ path }) => path === "/images");
+    const refused = error instanceof VerifierError &&
+      error.errors?.some(({ path, message }) => path === "/images" && /\bread\b/.test(message));
     if (!refused) throw error;
     const count = urls.length === 1
       ? "1 image of the session wasn't"

@@ -191,6 +191,13 @@ describe("verifier_session", () => {
     assert.match(text, /Warning: 1 image of the session wasn't shown/);
     const own = await rig.call("verifier_session", { images: ["https://example.com/a.png"] });
     assert.match(own.text, /^Error: invalid_request: .*images/);
+    rig.deps.connection = fakeConnection({
+      [PATH]: new VerifierError("invalid_request", "The request is wrong.", {
+        status: 400,
+        errors: [{ path: "/images", message: "must have at most 16 items" }],
+      }),
+    });
+    assert.match((await rig.call("verifier_session", {})).text, /^Error: invalid_request: .*at most 16/);
   });
 
   test("a log that isn't the stored one is said", async () => {
