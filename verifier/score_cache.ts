@@ -67,17 +67,30 @@ export function callKey(identity: CallIdentity): Promise<string> {
   ]));
 }
 
-/** Keys that were written last, per store: what a read that began before has missed. */
-const writtenLast = new WeakMap<Store, Set<string>>();
-const MOST_WRITTEN_LAST = 1024;
+/** What reads of one store by this process may have missed. */
+interface Recent {
+  /** Keys that were written last: what a read that began before has missed. */
+  readonly written: Set<string>;
+  /** Answers that are still to be written, or being written. */
+  readonly pending: Map<string, CachedAnswer>;
+}
 
-function noteWritten(store: Store, key: string): void {
-  let keys = writtenLast.get(store);
-  if (keys === undefined) writtenLast.set(store, keys = new Set());
-  keys.delete(key);
-  keys.add(key);
-  const [oldest] = keys;
-  if (keys.size > MOST_WRITTEN_LAST && oldest !== undefined) keys.delete(oldest);
+const recentOf = new WeakMap<Store, Recent>();
+const MOST_WRITTEN_LAST = 1024;
+/** Longest time that an answer waits for others to be written with. */
+const LINGER_MS = 50;
+
+function recentlyOf(store: Store): Recent {
+  let recent = recentOf.get(store);
+  if (recent === undefined) recentOf.set(store, recent = { written: new Set(), pending: new Map() });
+  return recent;
+}
+
+function noteWritten({ written }: Recent, key: string): void {
+  written.delete(key);
+  written.add(key);
+  const [oldest] = written;
+  if (written.size > MOST_WRITTEN_LAST && oldest !== undefined) written.delete(oldest);
 }
 
 /** One request's view of the cache. */
@@ -89,22 +102,80 @@ export interface ScoreCache {
    * an identical call may end between a miss and the moment one could have joined it.
    */
   readAgain(key: string): Promise<CachedAnswer | null>;
-  /** Stores an answer if every part is scored; else does nothing. */
+  /**
+   * Stores an answer if every part is scored; else does nothing. Identical calls find it at once. A cache that lingers
+   * doesn't wait for that: it writes within 50 ms, so that answers which come together are written together, and at its
+   * {@linkcode end} at the latest.
+   */
   write(key: string, answer: CachedAnswer): Promise<void>;
+  /**
+   * Begins to write what is still to be written, and waits for it. What comes later is written at once.
+   * @returns why something could not be written
+   */
+  end(): Promise<string | null>;
 }
 
-/** The cache over a store. @param mode `refresh` never reads, `off` neither reads nor writes */
+/**
+ * The cache over a store.
+ * @param mode `refresh` never reads, `off` neither reads nor writes
+ * @param lingers whether answers may wait for each other; who sets it must call `end`
+ */
 export function createScoreCache(
   store: Store,
   mode: "use" | "refresh" | "off",
   warnings: Warnings,
+  lingers = false,
 ): ScoreCache {
   let reads = mode === "use";
-  let writes = mode !== "off";
+  let failure: string | null = null;
+  let ended = false;
+  const recent = recentlyOf(store);
+  /** Keys that were looked for in vain: a store need not look again before it writes. */
+  const absent = new Set<string>();
+  let waiting: (readonly [key: string, answer: CachedAnswer])[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const writing = new Set<Promise<void>>();
+
+  async function put(key: string, answer: CachedAnswer): Promise<void> {
+    try {
+      const { scores, analysis, evidence } = answer;
+      const record = new TextEncoder().encode(JSON.stringify({ format: FORMAT, scores, analysis, evidence }));
+      // If another process has written it meanwhile, that is as good.
+      await inTime(store.put(`score/${key}`, record, absent.has(key) ? { ifVersion: null } : {}));
+      noteWritten(recent, key);
+    } catch (error) {
+      failure ??= `the score cache can't be written: ${(error as Error).message}`;
+      warnings.add(failure);
+    } finally {
+      if (recent.pending.get(key) === answer) recent.pending.delete(key);
+    }
+  }
+
+  function begin(key: string, answer: CachedAnswer): Promise<void> {
+    const work = put(key, answer).finally(() => writing.delete(work));
+    writing.add(work);
+    return work;
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const all = waiting;
+    waiting = [];
+    for (const [key, answer] of all) void begin(key, answer);
+  }
+
   const cache: ScoreCache = {
-    readAgain: (key) => writtenLast.get(store)?.has(key) ? cache.read(key) : Promise.resolve(null),
+    async readAgain(key) {
+      if (!reads) return null;
+      const pending = recent.pending.get(key);
+      if (pending !== undefined) return pending;
+      return recent.written.has(key) ? await cache.read(key) : null;
+    },
     async read(key) {
       if (!reads) return null;
+      const pending = recent.pending.get(key);
+      if (pending !== undefined) return pending;
       let bytes: Uint8Array | undefined;
       try {
         bytes = (await inTime(store.get(`score/${key}`)))?.value;
@@ -113,7 +184,10 @@ export function createScoreCache(
         warnings.add(`the score cache can't be read and is not used: ${(error as Error).message}`);
         return null;
       }
-      if (bytes === undefined) return null;
+      if (bytes === undefined) {
+        absent.add(key);
+        return null;
+      }
       const answer = decodeRecord(bytes);
       if (answer === null) {
         warnings.add(`the score cache holds a corrupt record, which is ignored: score/${key}`);
@@ -121,22 +195,19 @@ export function createScoreCache(
       return answer;
     },
     async write(key, answer) {
-      if (!writes || answer.scores.some((score) => score.kind !== "scored")) return;
-      try {
-        await inTime(store.put(
-          `score/${key}`,
-          new TextEncoder().encode(JSON.stringify({
-            format: FORMAT,
-            scores: answer.scores,
-            analysis: answer.analysis,
-            evidence: answer.evidence,
-          })),
-        ));
-        noteWritten(store, key);
-      } catch (error) {
-        writes = false;
-        warnings.add(`the score cache can't be written: ${(error as Error).message}`);
+      if (mode === "off" || failure !== null || answer.scores.some((score) => score.kind !== "scored")) {
+        return;
       }
+      recent.pending.set(key, answer);
+      if (!lingers || ended) return await begin(key, answer);
+      waiting.push([key, answer]);
+      timer ??= setTimeout(flush, LINGER_MS);
+    },
+    async end() {
+      ended = true;
+      flush();
+      await Promise.all(writing);
+      return failure;
     },
   };
   return cache;

@@ -1,10 +1,13 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createMemoryStore } from "../store/memory.ts";
-import { StoreError } from "../store/store.ts";
-import { answerWith, fakeJudge } from "../tests/verbs/fake_judge.ts";
+import { type Store, StoreError } from "../store/store.ts";
+import { answerWith, fakeEnvironment, fakeJudge } from "../tests/verbs/fake_judge.ts";
 import { JOB, reasons, type Setup, setup } from "../tests/verbs/scorer_setup.ts";
+import { compare } from "./compare.ts";
 import type { Judge } from "./judges/judge.ts";
+import { compareRequestSchema, parseRequest } from "./requests.ts";
 import type { ScoreJob } from "./scorer.ts";
+import type { CompareResult } from "./types.ts";
 
 Deno.test("the second identical call comes from the cache, with the same scores", async () => {
   const judge = fakeJudge({ answer: (request) => answerWith(request.tags, [0.7, 0.3]) });
@@ -124,4 +127,74 @@ Deno.test("an identical call that ends while the cache is being read is not boug
   assertEquals(judge.requests.length, 1);
   const { calls, cacheHits } = slow.scorer.usage();
   assertEquals([calls, cacheHits], [0, 1]);
+});
+
+/** A memory store that tells what is written, in order. */
+function watched(store: Store = createMemoryStore()) {
+  const log: string[] = [];
+  const told: Store = {
+    ...store,
+    put: (key, value, options) => {
+      log.push(key.startsWith("score/") ? "score" : key);
+      return store.put(key, value, options);
+    },
+    commit: (writes) => {
+      log.push("decision");
+      return store.commit(writes);
+    },
+  };
+  return { log, store: told };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let i = 0; i < 1000 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert(holds(), "it never happened");
+}
+
+const COMPARE = parseRequest(compareRequestSchema, { task: "t", a: "x", b: "y", criteria: ["c", "d"] });
+
+Deno.test("scores that nobody follows are written with their decision; those that are followed, before they are told", async () => {
+  const judge = fakeJudge({ answer: (request) => answerWith(request.tags, [0.7, 0.3]) });
+  const unseen = watched();
+  const { warnings } = await compare(fakeEnvironment(judge, unseen.store), COMPARE) as CompareResult;
+  assertEquals([unseen.log, warnings], [[...Array(4).fill("score"), "decision"], []]);
+  assertEquals((await unseen.store.list("score/")).keys.length, 4);
+
+  const seen = watched();
+  let told = 0;
+  await compare(fakeEnvironment(judge, seen.store), COMPARE, {
+    onEvent: ({ type }) => {
+      if (type === "call") assert(seen.log.length >= ++told, `${told} told, ${seen.log.length} written`);
+    },
+  });
+  assertEquals([told, seen.log], [4, [...Array(4).fill("score"), "decision"]]);
+});
+
+Deno.test("a score that waits for others is found by identical calls, and written soon though its request goes on", async () => {
+  const { promise: last, resolve: answer } = Promise.withResolvers<void>();
+  const judge = fakeJudge({
+    concurrency: 9,
+    answer: async (request) => {
+      if (request.repeat === 1) await last;
+      return answerWith(request.tags, [0.7, 0.3]);
+    },
+  });
+  const { store, log } = watched();
+  const environment = fakeEnvironment(judge, store);
+  const twice = { ...COMPARE, repeats: 2 };
+  const slow = compare(environment, twice) as Promise<CompareResult>;
+  await until(() => judge.requests.length === 3);
+  const other = await compare(environment, { ...COMPARE, repeats: 1 }) as CompareResult;
+  assertEquals([other.usage.calls, other.usage.cacheHits], [0, 2]);
+  await until(() => log.includes("score"));
+  assertEquals((await store.list("score/")).keys.length, 2);
+  answer();
+  assertEquals((await slow).usage.calls, 4);
+  assertEquals((await store.list("score/")).keys.length, 4);
+});
+
+Deno.test("scores that can't be written at a request's end are among its warnings, once", async () => {
+  const store = { ...createMemoryStore(), put: () => Promise.reject(new StoreError("full")) };
+  const { winner, warnings } = await compare(fakeEnvironment(fakeJudge(), store), COMPARE) as CompareResult;
+  assertEquals([winner, warnings], ["tie", ["the score cache can't be written: full"]]);
 });

@@ -113,7 +113,10 @@ export function countChannels(scores: Iterable<Score>): Readonly<Partial<Record<
 export function createScorer(options: ScorerOptions): Scorer {
   const { environment, judge, channel, cancellation } = options;
   const meter = new UsageMeter(judge.price);
-  const cache = createScoreCache(environment.store, options.cache, options.warnings);
+  // Who follows the scores as they come may act on them: such a one is stored before it is told.
+  const lingers = options.recording?.isFollowed === false;
+  const cache = createScoreCache(environment.store, options.cache, options.warnings, lingers);
+  options.recording?.atEnd(cache.end);
   const request = {};
   const takeOut = environment.redact ?? redact;
   const isEvidenceKept = options.cache !== "off" || options.recording?.isKept === true;

@@ -115,28 +115,34 @@ export class Recording {
   readonly id: string;
   /** Whether the record will be stored; if not, texts and evidence are not even collected. */
   readonly isKept: boolean;
+  /** Whether somebody is told of scores before there is a result. */
+  readonly isFollowed: boolean;
   readonly #part: string;
   readonly #state: {
     readonly outlines: Map<string, Record<string, unknown>>;
     readonly calls: Held[];
     readonly meters: (() => Usage)[];
+    readonly ends: (() => Promise<string | null>)[];
     stride: number;
   };
 
   /**
    * @param parent the recording that this one is a part of, and the part's name
    * @param isKept false where only what statistics count is wanted
+   * @param isFollowed true where scores are told as they come
    */
   constructor(
     startedAt: number,
     parent?: { readonly recording: Recording; readonly part: string },
     isKept = true,
+    isFollowed = false,
   ) {
+    this.isFollowed = parent?.recording.isFollowed ?? isFollowed;
     this.isKept = parent?.recording.isKept ?? isKept;
     this.id = parent?.recording.id ?? `dec_${ulid(startedAt)}`;
     this.#part = parent?.part ?? "";
     this.#state = parent === undefined
-      ? { outlines: new Map(), calls: [], meters: [], stride: 1 }
+      ? { outlines: new Map(), calls: [], meters: [], ends: [], stride: 1 }
       : parent.recording.#state;
   }
 
@@ -155,6 +161,17 @@ export class Recording {
   /** Where the usage of some of the calls can be asked for at the end. */
   meter(usage: () => Usage): void {
     this.#state.meters.push(usage);
+  }
+
+  /** What is begun when the decision is written, and waited for before its result is given back; it may have a warning. */
+  atEnd(end: () => Promise<string | null>): void {
+    this.#state.ends.push(end);
+  }
+
+  /** Begins everything that was left for the end. @returns warnings, each once */
+  async end(): Promise<readonly string[]> {
+    const warnings = await Promise.all(this.#state.ends.splice(0).map((end) => end()));
+    return [...new Set(warnings.filter((warning) => warning !== null))];
   }
 
   /** Adds a finished call. */
@@ -266,11 +283,13 @@ export async function recordDecision<Result extends object>(
   const { recording } = options;
   if (recording !== undefined) return await recordPart(recording, options, run);
   const started = Date.now();
-  const own = new Recording(started, undefined, environment.decisions?.keep !== 0);
+  const isKept = environment.decisions?.keep !== 0;
+  const own = new Recording(started, undefined, isKept, options.onEvent !== undefined);
   const end = async (result: object | null, problem: DecisionProblem | null): Promise<Stored> => {
     const takeOut = environment.redact ?? redact;
+    let ended: Promise<readonly string[]> | undefined;
     try {
-      const record = own.record({
+      const record = own.size === 0 ? null : own.record({
         verb: subject.verb,
         topic: subject.topic ?? subject.verb,
         startedAt: new Date(started).toISOString(),
@@ -278,32 +297,36 @@ export async function recordDecision<Result extends object>(
         result: result === null ? null : withoutCalls(result),
         problem,
       }, takeOut);
-      return await store(environment, record);
+      // Begun together, so that the store can write scores and decision together.
+      ended = own.end();
+      const { isStored, warnings } = record === null ? NOTHING_STORED : await store(environment, record);
+      return { isStored, warnings: [...await ended, ...warnings] };
     } catch (error) {
       // Whatever it is: a verdict that was paid for is not lost for want of a place to write it down.
       const reason = takeOut(error instanceof Error ? error.message : String(error));
-      return { isStored: false, warning: `decision not stored: ${reason}` };
+      const warnings = [...await (ended ?? own.end()), `decision not stored: ${reason}`];
+      return { isStored: false, warnings };
     }
   };
   let result: Result;
   try {
     result = await run({ ...options, recording: own });
   } catch (error) {
-    if (own.size === 0) throw error;
     const { isStored } = await end(null, problemOf(error, options.signal));
     if (error instanceof AssayError && isStored) error.decision = own.id;
     throw error;
   }
-  if (own.size === 0) return result;
-  const { warning } = await end(result, null);
-  if (warning === null || !("warnings" in result) || !Array.isArray(result.warnings)) return result;
-  return { ...result, warnings: [...result.warnings, warning] };
+  const { warnings } = await end(result, null);
+  if (warnings.length === 0 || !("warnings" in result) || !Array.isArray(result.warnings)) return result;
+  return { ...result, warnings: [...new Set([...result.warnings, ...warnings])] };
 }
 
 interface Stored {
   readonly isStored: boolean;
-  readonly warning: string | null;
+  readonly warnings: readonly string[];
 }
+
+const NOTHING_STORED: Stored = { isStored: false, warnings: [] };
 
 /** A verb within another's decision: its outcome is kept with its part, so that it can be derived again by itself. */
 async function recordPart<Result extends object>(
@@ -332,10 +355,10 @@ async function store(environment: Environment, record: DecisionRecord): Promise<
   written.catch(() => {}); // it may fail after nobody waits any more
   try {
     const left = await Promise.race([written, late]);
-    const warning = left === null
-      ? null
-      : `older decisions not removed: ${(environment.redact ?? redact)(left)}`;
-    return { isStored: true, warning };
+    const warnings = left === null
+      ? []
+      : [`older decisions not removed: ${(environment.redact ?? redact)(left)}`];
+    return { isStored: true, warnings };
   } finally {
     clearTimeout(timer);
   }
