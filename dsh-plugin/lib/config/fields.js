@@ -252,7 +252,7 @@ export function settingsTable(language = "en") {
     group: field.group,
     row: field.row,
     name: field.name,
-    type: typeText(field),
+    type: typeText(field, language),
     default: field.default === null ? "" : `\`${JSON.stringify(field.default)}\``,
     settings: field.settings ?? "",
     env: field.env ?? "",
@@ -313,14 +313,24 @@ function variable(key) {
   return `ASSAY_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
-/** @param {Field} field @returns {string} */
-function typeText(field) {
-  if (field.enum !== undefined) {
-    return field.enum.map((value) => `\`${value}\``).join(", ");
-  }
-  if (field.type === "json") {
-    return field.accepts?.includes("strings") ? "array of strings" : "name, text, object or array";
-  }
-  if (field.minimum === undefined) return field.secret ? "secret" : field.type;
-  return `${field.type}, ${field.minimum} to ${field.maximum}`;
+/** @type {Readonly<Record<string, { readonly en: string, readonly zh: string }>>} */
+const TYPES = Object.freeze({
+  strings: { en: "array of strings", zh: "字符串数组" },
+  json: { en: "name, text, object or array", zh: "名称、文本、对象或数组" },
+  secret: { en: "secret", zh: "密钥" },
+  string: { en: "string", zh: "字符串" },
+  boolean: { en: "boolean", zh: "布尔值" },
+  number: { en: "number", zh: "数字" },
+  integer: { en: "integer", zh: "整数" },
+});
+
+/** @param {Field} field @param {"en" | "zh"} language @returns {string} */
+function typeText(field, language) {
+  if (field.enum !== undefined) return field.enum.map((value) => `\`${value}\``).join(", ");
+  const kind = field.secret ? "secret" : field.accepts?.includes("strings") ? "strings" : field.type;
+  const word = TYPES[kind]?.[language] ?? kind;
+  if (field.minimum === undefined) return word;
+  return language === "zh"
+    ? `${word}，${field.minimum} 到 ${field.maximum}`
+    : `${word}, ${field.minimum} to ${field.maximum}`;
 }

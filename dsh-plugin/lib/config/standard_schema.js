@@ -49,10 +49,7 @@ export function rowIssues(row, config) {
   for (const [name, value] of Object.entries(config)) {
     const field = fields.get(name);
     if (field === undefined) {
-      issues.push({
-        path: [name],
-        message: `${name} is not a setting of this row${didYouMean(name, fields.keys())}`,
-      });
+      issues.push({ path: [name], message: unknownKey(row, name, fields.keys()) });
       continue;
     }
     const rule = isAbsent(value) ? null : misfit(field, value);
@@ -64,4 +61,14 @@ export function rowIssues(row, config) {
     }
   }
   return issues;
+}
+
+/** @param {RowName} row @param {string} name @param {Iterable<string>} known @returns {string} */
+function unknownKey(row, name, known) {
+  const message = `${name} is not a setting of this row`;
+  const [other, id] = row === "tools"
+    ? /** @type {const} */ (["gate", "assay-verify-gate"])
+    : /** @type {const} */ (["tools", "assay"]);
+  if (fieldsOf(other).some((field) => field.name === name)) return `${message}, but of the row ${id}`;
+  return message + didYouMean(name, known);
 }

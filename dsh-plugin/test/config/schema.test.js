@@ -127,8 +127,9 @@ describe("a row's Config", () => {
     );
     assert.equal(
       issue("tools", "threshold"),
-      "threshold is not a setting of this row",
+      "threshold is not a setting of this row, but of the row assay-verify-gate",
     );
+    assert.equal(issue("gate", "repeats"), "repeats is not a setting of this row, but of the row assay");
     assert.equal(
       issue("tools", "__proto__x"),
       "__proto__x is not a setting of this row",
