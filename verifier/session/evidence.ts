@@ -18,6 +18,8 @@ import type { ChatMessage, Step } from "../types.ts";
 /** A session, ready to be shown. */
 export interface Evidence {
   readonly task: string;
+  /** The request's context, which may quote the session. */
+  readonly context: string | undefined;
   readonly steps: readonly { readonly text: string; readonly images: readonly string[] }[];
   readonly source: SessionSource;
 }
@@ -63,6 +65,9 @@ export function readEvidence(request: SessionRequest, warnings: Warnings): Evide
   }
   return {
     task: clean(cleanText(task, "/task", warnings)),
+    context: request.context === undefined
+      ? undefined
+      : clean(cleanText(request.context, "/context", warnings)),
     steps,
     source: { ...read.source, steps: steps.length, redacted: counter.redacted },
   };

@@ -52,7 +52,7 @@ async function judge(
   const bounded = boundSteps(evidence.steps.map(({ text }) => text), request.maxCharacters);
   const task = headAndTail(evidence.task, Math.max(2000, Math.floor(request.maxCharacters / 4)));
   if (task.omitted > 0) warnings.add(`the task is shortened: ${task.omitted} characters are not shown`);
-  const shared = sharedOf(request, task.text);
+  const shared = sharedOf(request, task.text, evidence.context);
   const trajectory: TrajectoryInput = {
     steps: withImages(evidence, bounded, warnings),
   };
@@ -114,9 +114,8 @@ async function accept(
   );
 }
 
-function sharedOf(request: SessionRequest, task: string): SharedRequest {
-  const { context, criteria, groundTruthNote, repeats, judge, channel, images, seed, budget, deadlineMs } =
-    request;
+function sharedOf(request: SessionRequest, task: string, context: string | undefined): SharedRequest {
+  const { criteria, groundTruthNote, repeats, judge, channel, images, seed, budget, deadlineMs } = request;
   return {
     task,
     criteria,

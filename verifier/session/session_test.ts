@@ -132,6 +132,12 @@ Deno.test("patterns take out what the judge must not see, from the task too, and
   const { source, task } = await run({ log: LOG, redact: ["acme-\\d+", "make test"] }, judge);
   assertEquals([source.redacted, task], [3, "Fix the build of [redacted]."]);
   assert(!judge.requests[0]!.prefix.includes("acme"));
+  const other = judgeOf();
+  const context = "The user had said: acme-77 has the key sk-abcdefghijklmnopqrstuvwxyz123456.";
+  const told = await run({ log: LOG, context, redact: ["acme-\\d+"] }, other);
+  assertEquals(told.source.redacted, 3);
+  const { prefix } = other.requests[0]!;
+  assert(prefix.includes("The user had said: [redacted] has the key") && !prefix.includes("sk-abc"));
   await refuses({ log: LOG, redact: ["ok", "(a+)+"] }, "/redact/1", "must not repeat");
   await refuses({ log: LOG, redact: ["(?=x)y"] }, "/redact/0");
   await refuses({ log: LOG, redact: ["x".repeat(501)] }, "/redact/0");
