@@ -14,6 +14,7 @@ import { resolveRubric } from "../host/rubric.js";
 import { sessionLog } from "../host/session_log.js";
 import { currentTask, earlierTalk } from "../host/task.js";
 import { quoteValue, toVerifierError, VerifierError } from "../server/errors.js";
+import { askWithImages } from "../tools/session_evidence.js";
 import { evidenceFingerprint, taskId } from "./fingerprint.js";
 import { reserve, settle } from "./ledger.js";
 import { planCalls } from "./planned_calls.js";
@@ -123,7 +124,6 @@ export async function judgeWork(check) {
   const body = {
     ...question,
     ...(context === null ? {} : { context }),
-    ...(images.urls.length === 0 ? {} : { images: images.urls }),
     log: log.text,
     range: { from },
   };
@@ -151,36 +151,36 @@ export async function judgeWork(check) {
       warnings,
     };
   }
-  return {
-    ...await buy(check, body, {
-      id: reserved.id,
-      calls: plan.calls,
-      fingerprint,
-    }),
-    warnings,
-  };
+  const { verdict, told } = await buy(check, body, images.urls, {
+    id: reserved.id,
+    calls: plan.calls,
+    fingerprint,
+  });
+  return { ...verdict, warnings: [...warnings, ...told] };
 }
 
 /**
  * Buys the verdict and books it.
  *
- * @param {Check} check @param {Fields} body @param {{ id: string, calls: number, fingerprint: string }} hold
+ * @param {Check} check @param {Fields} body @param {readonly string[]} images Left out when the judge reads none.
+ * @param {{ id: string, calls: number, fingerprint: string }} hold
  */
-async function buy(check, body, { id, calls, fingerprint }) {
+async function buy(check, body, images, { id, calls, fingerprint }) {
   const { connection, deadline } = check;
   try {
-    const remaining = deadline.remaining();
-    const { value } = await connection.post("/v1/session", {
-      ...body,
-      // The server opens by itself a little earlier, with what it knows.
-      deadlineMs: Math.max(
-        1,
-        Math.floor(remaining - Math.min(2000, remaining / 10)),
-      ),
-    }, {
-      signal: deadline.signal,
-      timeoutMs: remaining + 1,
-      idempotencyKey: `gate-${id}`,
+    const { answer: value, warnings: told } = await askWithImages(images, async (shown) => {
+      const remaining = deadline.remaining();
+      const { value } = await connection.post("/v1/session", {
+        ...body,
+        ...shown,
+        // The server opens by itself a little earlier, with what it knows.
+        deadlineMs: Math.max(1, Math.floor(remaining - Math.min(2000, remaining / 10))),
+      }, {
+        signal: deadline.signal,
+        timeoutMs: remaining + 1,
+        idempotencyKey: `gate-${id}${"images" in shown ? "-images" : ""}`,
+      });
+      return value;
     });
     const acceptance = isFields(value) ? value.acceptance : undefined;
     const verdict = readVerdict(acceptance, fingerprint);
@@ -190,7 +190,7 @@ async function buy(check, body, { id, calls, fingerprint }) {
       calls: Number.isSafeInteger(bought) && bought >= 0 ? bought : calls,
       outcome: keep(acceptance),
     });
-    return verdict;
+    return { verdict, told };
   } catch (thrown) {
     const error = toVerifierError(thrown);
     const state = deadline.ended() === "aborted" ? "abandoned" : "failed";

@@ -347,6 +347,43 @@ describe("a turn that is called off", () => {
   });
 });
 
+describe("images of the task", () => {
+  const png = { attachmentId: "sha256:1", mediaType: "image/png", bytes: 3, name: "shot.png" };
+  /** @param {unknown} verdicts @param {object} [config] */
+  const shown = async (verdicts, config = {}) => {
+    const session = workedSession();
+    const task = session.log.find(({ type }) => type === "user/message");
+    /** @type {any} */ (task?.data).content.push({ type: "image", attachment: png });
+    const server = gateServer(verdicts);
+    const attachments = { readImage: () => Promise.resolve({ ref: png, data: new Uint8Array([1, 2, 3]) }) };
+    const bench = gateBench(server, { session, config, services: { attachments } });
+    await bench.stop();
+    const asked = server.seen.filter(({ path }) => path === "/v1/session");
+    return {
+      bench,
+      asked: asked.map(({ body }) => body.images),
+      keys: asked.map(({ options }) => options.idempotencyKey),
+    };
+  };
+
+  test("are shown to the judge, unless the settings say no", async () => {
+    assert.deepEqual((await shown(verdict("accept"))).asked, [["data:image/png;base64,AQID"]]);
+    assert.deepEqual((await shown(verdict("accept"), { sendImages: false })).asked, [undefined]);
+  });
+
+  test("are left out for a judge that can't read them, and the user is told", async () => {
+    const { bench, asked, keys } = await shown((/** @type {any} */ { body }) =>
+      body.images === undefined ? verdict("steer") : problem("invalid_request", 400, "No.", {
+        errors: [{ path: "/images", message: "must be left out: the judge can't read images" }],
+      })
+    );
+    assert.deepEqual(asked.map((images) => images?.length), [1, undefined]);
+    assert.equal(new Set(keys).size, 2);
+    assert.equal(bench.agent.steered.length, 1);
+    assert.match(textOf(bench.notices()[0]), /can't read images/);
+  });
+});
+
 describe("a rubric that can't be used", () => {
   test("is replaced by the fallback, and the user is told once", async () => {
     const server = gateServer(verdict("accept"), {
