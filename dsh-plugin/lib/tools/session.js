@@ -5,20 +5,11 @@
  *
  * @module
  */
-import { ownEvents } from "../host/events.js";
-import { sessionLog } from "../host/session_log.js";
-import { userImages } from "../host/task.js";
-import { buy } from "./call.js";
 import { array, boolean, integer, nullable, number, object, optional, string } from "./output.js";
-import { parameters, readCriteria, readShared, UNDECLARED } from "./parameters.js";
+import { parameters, UNDECLARED } from "./parameters.js";
 import { countOf, footer, list, oneLine, planText, show } from "./render.js";
-import { curve, isPlan, resultOrPlan, scoredParts, shared, tally, verdict } from "./results.js";
-import { rubricOf } from "./rubric_of.js";
-import { askWithImages, sessionImages, sessionOf } from "./session_evidence.js";
-import { invalid } from "./spelling.js";
+import { curve, isPlan, resultOrPlan, shared, verdict } from "./results.js";
 import { curveLines, progressStatement } from "./track.js";
-
-const ALIAS = "verifier_current_session";
 
 const output = resultOrPlan({
   ...shared,
@@ -50,7 +41,7 @@ const tool = {
     "Judges this session's own work so far: its progress, or (mode acceptance) whether it is good enough to " +
     "be called done.",
   aliases: [{
-    name: ALIAS,
+    name: "verifier_current_session",
     description: "Scores this session's work against no work at all (verifier_session with mode acceptance).",
   }],
   parameters: parameters(["context", "criteria", "repeats", "judge", "images", "dryRun"], {
@@ -76,64 +67,10 @@ const tool = {
   concurrencySafe: true,
   renames: [["/range/from", "/from"], ["/range/to", "/to"], ["/judge/profile", "/judge"]],
   async run(args, exec, deps) {
-    const session = sessionOf(exec, tool.name);
-    if (args["includeAssistantText"] === false) {
-      throw invalid(
-        "includeAssistantText",
-        "must be left out or true: what the agent says is part of the evidence",
-      );
-    }
-    checkRemember(args);
-    const settings = deps.settings.get();
-    const mode = args["mode"] ?? (/** @type {any} */ (exec).name === ALIAS ? "acceptance" : "progress");
-    const fields = readShared(args, settings);
-    const rubric = await rubricOf(deps, exec, readCriteria(args));
-    const log = await sessionLog(deps.ctx, session, { signal: exec.signal });
-    const refs = userImages(ownEvents(session, log.events).filter(({ seq }) => isWithin(args, seq)));
-    const images = await sessionImages(deps, exec, args, refs);
-    const range = { from: args["from"], to: args["to"] };
-    const body = {
-      ...fields,
-      log: log.text,
-      mode,
-      criteria: rubric.criteria,
-      task: args["task"],
-      range: range.from === undefined && range.to === undefined ? undefined : range,
-      redact: [...settings["redact"], ...readPatterns(args["redact"])],
-      maxCharacters: args["maxCharacters"] ?? settings["maxCharacters"],
-      checkpoints: args["checkpoints"],
-      causal: args["causal"],
-      threshold: args["threshold"],
-      floors: args["floors"],
-    };
-    const { answer, warnings } = await askWithImages(
-      images.urls,
-      (
-        shown,
-      ) => /** @type {Promise<any>} */ (buy(deps, exec, "/v1/session", { ...withoutAbsent(body), ...shown })),
-    );
-    if (isPlan(answer)) return answer;
-    return {
-      ...answer,
-      statement: statement(answer),
-      criteriaOrigin: rubric.origin,
-      scored: scoredParts(answer),
-      unscoredReasons: tally(
-        (answer.progress?.unscoredParts ?? []).map((/** @type {any} */ { reason }) => reason),
-      ),
-      source: {
-        ...answer.source,
-        leftOut: Object.entries(answer.source.leftOut).map(([kind, count]) => ({ kind, count })),
-      },
-      stored: log.flushed,
-      warnings: [
-        ...(rubric.warning === undefined ? [] : [rubric.warning]),
-        ...(log.fallback === null ? [] : [`the host's stored log wasn't used: ${log.fallback}`]),
-        ...images.skipped.map(({ reason }) => `not shown: ${reason}`),
-        ...warnings,
-        ...answer.warnings,
-      ],
-    };
+    // Loaded by the first call, so that a host starts faster.
+    const { runSession } = await import("./session_run.js");
+    const value = await runSession(args, exec, deps);
+    return isPlan(value) ? value : { ...value, statement: statement(value) };
   },
   title: ({ mode }) => mode === "acceptance" ? "Check this session's work" : "Judge this session",
   headline: (value) => isPlan(value) ? `Session: ${value.plan.calls} calls` : value.statement,
@@ -151,39 +88,6 @@ const tool = {
 
 /** The tool. */
 export const spec = () => tool;
-
-/**
- * Refuses a call that would remember nothing.
- * @param {import("./parameters.js").Arguments} args
- */
-export function checkRemember(args) {
-  const remember = args["rememberCriteria"] ?? args["remember_criteria"];
-  if (remember === true && args["criteria"] === undefined) {
-    throw invalid("rememberCriteria", "must be given together with the criteria that are to be remembered");
-  }
-}
-
-/**
- * An object without its absent fields.
- * @param {Readonly<Record<string, unknown>>} fields @returns {Record<string, unknown>}
- */
-export function withoutAbsent(fields) {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
-  );
-}
-
-/** @param {unknown} given @returns {readonly unknown[]} */
-function readPatterns(given) {
-  if (given === undefined) return [];
-  if (!Array.isArray(given)) throw invalid("redact", "must be an array of regular expressions", given);
-  return given;
-}
-
-/** @param {import("./parameters.js").Arguments} args @param {number} seq @returns {boolean} */
-function isWithin({ from, to }, seq) {
-  return !(typeof from === "number" && seq < from) && !(typeof to === "number" && seq > to);
-}
 
 /** @param {any} answer @returns {string} */
 function statement({ progress, acceptance }) {

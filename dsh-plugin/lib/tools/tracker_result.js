@@ -4,14 +4,10 @@
  *
  * @module
  */
-import { liveEvents } from "../host/events.js";
-import { ownCall } from "../trackers/fold.js";
 import { array, integer, nullable, number, object, optional, string } from "./output.js";
 import { parameters } from "./parameters.js";
 import { list, oneLine, show } from "./render.js";
-import { sessionOf } from "./session_evidence.js";
 import { curveLines } from "./track.js";
-import { countdown, trackerOf, upToDate } from "./tracker_session.js";
 
 const NAME = "verifier_tracker_result";
 
@@ -39,30 +35,9 @@ const tool = {
   parameters: parameters([]),
   output,
   concurrencySafe: false,
-  async run(_args, exec, deps) {
-    const session = sessionOf(exec, NAME);
-    const call = exec.callId === undefined ? null : ownCall(liveEvents(session), exec.callId, NAME);
-    const state = trackerOf(session, call);
-    const { tracker, restored, warnings } = await upToDate(deps, exec, session, state, countdown(deps));
-    return {
-      tracker: tracker.id,
-      task: tracker.task,
-      length: tracker.length,
-      steps: tracker.steps.map((
-        /** @type {any} */ { index, state: stepState, unscored, score, ...rest },
-      ) => ({
-        ...rest,
-        step: index,
-        score,
-        unscored: score === null
-          ? { reason: unscored?.reason ?? stepState, detail: unscored?.detail ?? null }
-          : null,
-      })),
-      advice: tracker.advice,
-      restored,
-      warnings: [...warnings, ...tracker.warnings],
-    };
-  },
+  // Loaded by the first call, so that a host starts faster.
+  run: async (args, exec, deps) =>
+    await (await import("./tracker_result_run.js")).readTracker(args, exec, deps),
   title: () => "Read the tracker",
   headline: ({ length, steps }) => `${length} steps, last ${show(steps.at(-1)?.score)}`,
   render(_args, { tracker, task, length, steps, advice, restored, warnings }) {

@@ -7,7 +7,8 @@
 import { liveEvents } from "../host/events.js";
 import { currentTask } from "../host/task.js";
 import { VerifierError } from "../server/errors.js";
-import { foldTracker, START } from "../trackers/fold.js";
+import { foldTracker } from "../trackers/fold.js";
+import { START } from "../trackers/names.js";
 import { sessionKey } from "../trackers/key.js";
 import { syncTracker } from "../trackers/sync.js";
 import { deadlines } from "./call.js";

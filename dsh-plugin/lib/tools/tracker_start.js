@@ -4,17 +4,10 @@
  *
  * @module
  */
-import { currentTask } from "../host/task.js";
-import { liveEvents } from "../host/events.js";
-import { identityOf, ownCall, START } from "../trackers/fold.js";
-import { sessionKey, trackerId } from "../trackers/key.js";
+import { START } from "../trackers/names.js";
 import { array, integer, object, string } from "./output.js";
-import { parameters, requiredText } from "./parameters.js";
+import { parameters } from "./parameters.js";
 import { list, oneLine } from "./render.js";
-import { checkRemember } from "./session.js";
-import { sessionOf } from "./session_evidence.js";
-import { startBody } from "./tracker_session.js";
-import { deadlines } from "./call.js";
 
 const output = object({
   tracker: string("Its id at the server."),
@@ -48,32 +41,9 @@ const tool = {
   output,
   concurrencySafe: false,
   renames: [["/judge/profile", "/judge"]],
-  async run(args, exec, deps) {
-    const session = sessionOf(exec, START);
-    checkRemember(args);
-    const events = liveEvents(session);
-    const task = args["task"] === undefined ? currentTask(events)?.text : requiredText(args, "task");
-    if (task === undefined) requiredText({}, "task");
-    const { body, rubric, images } = await startBody(deps, exec, { ...args, task }, events);
-    const callId = exec.callId ?? `start-${events.length}`;
-    const own = ownCall(events, callId, START);
-    const id = trackerId(sessionKey(session), own === null ? { callId, occurrence: 0 } : identityOf(own));
-    const { own: timeoutMs } = deadlines(/** @type {number} */ (deps.settings.get()["timeoutMs"]));
-    const { answer, warnings } = await images((shown) =>
-      deps.connection.post("/v1/trackers", { id, ...body, ...shown }, { signal: exec.signal, timeoutMs })
-    );
-    return {
-      tracker: answer.value.id,
-      task,
-      length: answer.value.length,
-      criteriaOrigin: rubric.origin,
-      warnings: [
-        ...(rubric.warning === undefined ? [] : [rubric.warning]),
-        ...warnings,
-        ...answer.value.warnings,
-      ],
-    };
-  },
+  // Loaded by the first call, so that a host starts faster.
+  run: async (args, exec, deps) =>
+    await (await import("./tracker_start_run.js")).startTracker(args, exec, deps),
   title: () => "Start tracking progress",
   headline: () => "Tracking progress",
   render: (_args, { tracker, task, criteriaOrigin, warnings }) =>

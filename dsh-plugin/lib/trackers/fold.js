@@ -12,18 +12,11 @@
  * @module
  */
 import { allCalls } from "../host/calls.js";
+import { START, UNSCORED_MARK, UPDATE } from "./names.js";
 
 /** @typedef {import("../host/events.js").HostEvent} HostEvent */
 /** @typedef {import("../host/events.js").Fields} Fields */
 /** @typedef {import("../host/calls.js").ToolCall} ToolCall */
-
-export const START = "verifier_tracker_start";
-export const UPDATE = "verifier_tracker_update";
-
-/**
- * How the text of an update without a score begins. It is read back from the log, so it must not change.
- */
-export const UNSCORED_MARK = "Not scored:";
 
 /**
  * Codes of failures that say nothing against the step: it wasn't delivered, or nobody knows whether it was. `internal`

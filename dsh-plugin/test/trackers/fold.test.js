@@ -1,8 +1,9 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { foldTracker, ownCall, stepIdentity, UNSCORED_MARK } from "../../lib/trackers/fold.js";
+import { foldTracker, ownCall, stepIdentity } from "../../lib/trackers/fold.js";
 import { sessionKey, stepKey, trackerId } from "../../lib/trackers/key.js";
+import { UNSCORED_MARK } from "../../lib/trackers/names.js";
 import { FakeSession } from "../fakes/host.js";
 
 /** @param {FakeSession} session */
