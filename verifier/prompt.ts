@@ -12,6 +12,7 @@ import {
   progressSuffix,
   promptVersion,
 } from "./core.ts";
+import { sha256Now, SHORT_MESSAGE_BYTES } from "./sha256.ts";
 import type { Criterion } from "./types.ts";
 
 /** One untrusted text, ready to stand in a prompt. */
@@ -37,6 +38,7 @@ export interface PromptPrefix {
 /** Lower-case hex SHA-256 of bytes or of a text's UTF-8. */
 export async function sha256Hex(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
   const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
+  if (bytes.length <= SHORT_MESSAGE_BYTES) return sha256Now(bytes);
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   let hex = "";
   for (const byte of digest) hex += byte.toString(16).padStart(2, "0");

@@ -40,6 +40,29 @@ Deno.test("readReply() reads a whole OpenAI answer and hands on the parsed token
   assertEquals(usage, { inputTokens: 2101, cachedInputTokens: 1920, outputTokens: 23, reasoningTokens: 0 });
 });
 
+Deno.test("readReply() leaves the tokens' bytes out, and texts that look like them alone", async () => {
+  const quoted = '{"a":1,"bytes":[1,2]} , "bytes": [3] "bytes":[4]';
+  const logprobs = {
+    content: [
+      {
+        token: quoted,
+        logprob: -1,
+        bytes: [104, 105],
+        top_logprobs: [{ token: ',"bytes":[1]', logprob: -2, bytes: [] }],
+      },
+      { bytes: [1], token: '"', logprob: 0, top_logprobs: [] },
+    ],
+  };
+  const reply = { choices: [{ message: { content: `${quoted}"` }, finish_reason: "stop", logprobs }] };
+  for (const indent of [0, 1]) {
+    const { answer } = await readReply(json(JSON.stringify(reply, null, indent)), OPTIONS);
+    assertEquals(answer.text, `${quoted}"`);
+    assertEquals(spelled(answer), answer.text);
+    assertEquals(answer.tokens?.[0]?.top_logprobs?.[0]?.token, ',"bytes":[1]');
+    assertEquals(answer.tokens?.[0]?.top_logprobs?.[0]?.logprob, -2);
+  }
+});
+
 Deno.test("readReply() reads DeepSeek's thinking stream, the reasoning and its tokens apart", async () => {
   const text = await fixture("deepseek_thinking.sse");
   for (const bytes of [Infinity, 1, 3, 7, 1000]) {
