@@ -170,10 +170,10 @@ textarea.assay-input{resize:vertical;font-family:ui-monospace,monospace;font-siz
  * @module
  */
 
-/** @typedef {import("./texts.js").Language} Language */
+/** @typedef {Language} Language */
 /** @typedef {{ key: string, type: string, default: unknown, group: string, minimum?: number, maximum?: number, enum?: string[], accepts?: string[], format?: string, secret?: boolean, long?: boolean, title: Record<Language, string>, help: Record<Language, string> }} Field */
 /** @typedef {{ text: string } | { flag: boolean } | { unset: true }} Draft What was typed, chosen or asked to be reset. */
-/** @typedef {{ name: keyof typeof import("./texts.js").TEXTS, values?: Record<string, unknown> }} Fault */
+/** @typedef {{ name: keyof typeof TEXTS, values?: Record<string, unknown> }} Fault */
 /** @typedef {{ set: unknown } | { unset: true } | { fault: Fault }} Edit What a draft means. */
 
 /** @param {unknown} a @param {unknown} b @returns {boolean} */
@@ -263,8 +263,8 @@ function editOf(field, draft) {
  * @module
  */
 
-/** @typedef {import("./edits.js").Field} Field */
-/** @typedef {import("./texts.js").Language} Language */
+/** @typedef {Field} Field */
+/** @typedef {Language} Language */
 
 /**
  * @param {any} react The host's React.
@@ -293,7 +293,7 @@ function createFieldRow({ createElement: h, useId }) {
       : edit === null
       ? !absent(stored)
       : !("unset" in edit);
-    /** @type {import("./edits.js").Fault | null} */
+    /** @type {Fault | null} */
     const fault = edit !== null && "fault" in edit
       ? edit.fault
       : refused
@@ -319,8 +319,8 @@ function createFieldRow({ createElement: h, useId }) {
     const title = field.title[language];
     const small = (
       /** @type {string} */ name,
-      /** @type {keyof typeof import("./texts.js").TEXTS} */ text,
-      /** @type {keyof typeof import("./texts.js").TEXTS} */ label,
+      /** @type {keyof typeof TEXTS} */ text,
+      /** @type {keyof typeof TEXTS} */ label,
     ) =>
       h("button", {
         type: "button",
@@ -331,7 +331,7 @@ function createFieldRow({ createElement: h, useId }) {
         onClick: () => stage(field.key, { unset: true }),
       }, say(text, language));
     const mark = (
-      /** @type {keyof typeof import("./texts.js").TEXTS} */ name,
+      /** @type {keyof typeof TEXTS} */ name,
     ) => h("span", { className: "assay-mark" }, say(name, language));
     const isCheck = field.type === "boolean";
     return h(
@@ -443,8 +443,8 @@ function helpOf(field, language) {
  * @module
  */
 
-/** @typedef {import("./edits.js").Draft} Draft */
-/** @typedef {import("./texts.js").Language} Language */
+/** @typedef {Draft} Draft */
+/** @typedef {Language} Language */
 
 /**
  * @param {any} react The host's React.
@@ -636,7 +636,7 @@ function createCard(react) {
  * @module
  */
 
-/** @typedef {import("./texts.js").Language} Language */
+/** @typedef {Language} Language */
 
 /** The user's settings namespace. */
 const NAMESPACE = "assay";

@@ -16,19 +16,19 @@ const CHECKOUT = join(PACKAGE, "..");
 const TARGET = join(PACKAGE, "server");
 
 /** What `deno task serve` loads. The `.ts` files of the root come beside them. */
-const FOLDERS = Object.freeze([
+export const FOLDERS = Object.freeze([
   ...["runtime", "routes", "cli", "verifier", "store", "transcripts", "wasm", "criteria", "std"],
 ]);
 /** What only development needs. */
 const DEVELOPMENT = Object.freeze({ imports: ["fast-check", "wrangler"], tasks: ["serve", "assay"] });
 
 /** @param {string} path @returns {boolean} */
-function isShipped(path) {
+export function isShipped(path) {
   return !/(_test|_bench|(^|[/\\])testing)\.tsx?$|[/\\]__fixtures__([/\\]|$)/.test(path);
 }
 
 /** The checkout's `deno.json` without what a server doesn't need. @returns {string} */
-function serverConfig() {
+export function serverConfig() {
   const config = JSON.parse(readFileSync(join(CHECKOUT, "deno.json"), "utf8"));
   const { name, version, license, exports, unstable, imports, tasks, compilerOptions } = config;
   if (name !== "assay") {
@@ -77,5 +77,7 @@ function digestOf(directory) {
   return hash.digest("hex").slice(0, 16);
 }
 
-if (existsSync(TARGET)) rmSync(TARGET, { recursive: true });
-if (!process.argv.includes("--remove")) pack();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  if (existsSync(TARGET)) rmSync(TARGET, { recursive: true });
+  if (!process.argv.includes("--remove")) pack();
+}
