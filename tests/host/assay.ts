@@ -120,9 +120,14 @@ export function startFaulty(fault: Fault): FaultyServer {
     await request.body?.cancel();
     if (fault === "hang") {
       // Deno tells a handler reliably of a caller who leaves only through the response's stream.
+      const left = new AbortController();
       const body = new ReadableStream({
-        start: (controller) => closing.signal.addEventListener("abort", () => controller.close()),
-        cancel: () => hungUp.resolve(),
+        start: (controller) =>
+          closing.signal.addEventListener("abort", () => controller.close(), { signal: left.signal }),
+        cancel: () => {
+          left.abort();
+          hungUp.resolve();
+        },
       });
       return new Response(body, { headers: { "content-type": "application/json" } });
     }

@@ -11,6 +11,7 @@
  * | `{ do: "resume", agent, session }` | a stored session, by its id | `{ session, tools }` |
  * | `{ do: "fork", agent, of }` | a child of a live session, with its whole history | `{ session, tools }` |
  * | `{ do: "say", agent, text }` | a user's message, and waits until the agent is idle | `{ end }` |
+ * | `{ do: "plan", agent, active }` | switches plan mode | null |
  * | `{ do: "settings", namespace }` | what a settings page gets to see | its descriptor, or null |
  * | `{ do: "stay" }` | the host stays up until it is killed | null |
  *
@@ -64,6 +65,10 @@ async function act(ctx, agents, action) {
   if (action.do === "settings") {
     const all = ctx.get("settings").describe({ redactSecrets: true });
     return all.find((/** @type {any} */ each) => each.ns === action.namespace) ?? null;
+  }
+  if (action.do === "plan") {
+    ctx.get("planMode").set(agents.get(action.agent), action.active);
+    return null;
   }
   if (action.do === "say") {
     const agent = agents.get(action.agent);

@@ -77,18 +77,33 @@ export function toolOutcomes({ events }: SessionLog): readonly ToolOutcome[] {
   );
 }
 
-/** Messages that a plugin put into the conversation. */
-export function pluginMessages(
-  { events }: SessionLog,
-  plugin = "assay-verify-gate",
-): readonly { readonly text: string; readonly summary: string; readonly seq: number }[] {
-  return events
-    .filter(({ type, data }) => type === "user/message" && data.source?.plugin === plugin)
-    .map(({ data, seq }) => ({
-      text: (data.content as { text?: string }[]).map((part) => part.text ?? "").join(""),
+/** A message of the gate's in a log. */
+export interface GateMessage {
+  /** `review` is a steer too: of an automatic review. */
+  readonly purpose: "steer" | "review" | "notice";
+  readonly text: string;
+  readonly summary: string;
+  /** Of a notice: why, as a short code. */
+  readonly reason: string | undefined;
+  readonly turn: number;
+}
+
+/** Messages that the gate put into the conversation, in their order. */
+export function gateMessages({ events }: SessionLog): readonly GateMessage[] {
+  let turn = 0;
+  const found: GateMessage[] = [];
+  for (const { type, data } of events) {
+    if (type === "turn/start") turn = data.turn;
+    if (type !== "user/message" || data.source?.plugin !== "assay-verify-gate") continue;
+    found.push({
+      turn,
+      purpose: data.source.purpose ?? "steer",
+      reason: data.source.reason,
       summary: String(data.source.summary ?? ""),
-      seq,
-    }));
+      text: (data.content as { text?: string }[]).map((part) => part.text ?? "").join(""),
+    });
+  }
+  return found;
 }
 
 /** How the turns ended, for example `["completed"]`. */

@@ -21,10 +21,14 @@ export function pluginPackage(): PluginPackage {
   return JSON.parse(Deno.readTextFileSync(join(pluginFolder, "package.json")));
 }
 
-/** Copies the package's files, and nothing else of its folder. A listed file that doesn't exist is an error. */
+/** Copies the package's files and nothing else of its folder. Like npm, it leaves out a listed one that isn't there. */
 export async function copyPlugin(target: string): Promise<void> {
   for (const name of ["package.json", ...pluginPackage().files]) {
-    await copy(join(pluginFolder, name), join(target, name));
+    try {
+      await copy(join(pluginFolder, name), join(target, name));
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
   }
 }
 

@@ -1,0 +1,100 @@
+/**
+ * A server that the plugin starts by itself, and that never outlives the host.
+ *
+ * @module
+ */
+import { assertEquals, assertMatch } from "@std/assert";
+import { join } from "@std/path";
+import { root } from "./host.ts";
+import { toolOutcomes } from "./log.ts";
+import { startModel } from "./model.ts";
+import { createScene, hostTest } from "./scene.ts";
+import { freePort } from "../free_port.ts";
+
+const compare = { calls: [{ name: "verifier_compare", arguments: { task: "t", a: "one", b: "two" } }] };
+
+/**
+ * A folder with an `npx` that hands its work to the Deno that runs these tests, so that nothing is fetched. It writes
+ * down what it was asked for.
+ */
+async function npxFolder(folder: string): Promise<{ path: string; asked: () => Promise<string> }> {
+  const notes = join(folder, "asked.txt");
+  const script = `#!/bin/sh\necho "$@" >> '${notes}'\nshift 2\nexec '${Deno.execPath()}' "$@"\n`;
+  await Deno.writeTextFile(join(folder, "npx"), script, { mode: 0o755 });
+  return { path: folder, asked: () => Deno.readTextFile(notes) };
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/healthz`);
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+async function untilGone(url: string): Promise<void> {
+  for (let tries = 0; await answers(url); tries++) {
+    if (tries > 200) throw new Error(`a server still answers at ${url}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+for (const end of ["by itself", "killed"] as const) {
+  hostTest(
+    `with autostart a server is there when a tool needs it, and gone when the host has ended ${end}`,
+    async (host) => {
+      const folder = await Deno.makeTempDir({ prefix: "assay-npx-" });
+      try {
+        const npx = await npxFolder(folder);
+        const url = `http://127.0.0.1:${freePort()}`;
+        const idle = Promise.withResolvers<void>();
+        let alive = false;
+        await using model = startModel(async (request) => {
+          if (request.index === 0) return compare;
+          alive = await answers(url);
+          idle.resolve();
+          if (end === "killed") await new Promise((resolve) => setTimeout(resolve, 500));
+          return { text: "Done." };
+        });
+        await using scene = await createScene(host, {
+          model,
+          server: { url },
+          settings: `assay:\n  autostart: true\n`,
+          env: {
+            ASSAY_HOME: root,
+            ASSAY_STORE: "memory",
+            PATH: `${npx.path}:${Deno.env.get("PATH")}`,
+            HOME: Deno.env.get("HOME") ?? "/",
+          },
+        });
+        const running = scene.start(["Compare."]);
+        await idle.promise;
+        assertEquals(alive, true, "a server answers while the host runs");
+        if (end === "killed") running.kill("SIGKILL");
+        const run = await running.ended;
+        if (end === "by itself") {
+          assertEquals([run.code, run.stdout, run.stderr], [0, "Done.\n", ""]);
+          assertEquals(toolOutcomes(await scene.session()).map(({ isError }) => isError), [false]);
+          assertEquals(await answers(url), false, "it ended with the host");
+        }
+        await untilGone(url);
+        assertMatch(await npx.asked(), /^-y deno@\d+\.\d+\.\d+ task serve --stop-with-stdin\n$/);
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    },
+  );
+}
+
+hostTest("without autostart nothing is started, and the tool says what to do", async (host) => {
+  await using model = startModel([compare, { text: "Done." }]);
+  await using scene = await createScene(host, { model, server: { url: `http://127.0.0.1:${freePort()}` } });
+  const run = await scene.headless("Compare.");
+  assertEquals([run.code, run.stderr], [0, ""]);
+  const [refused] = toolOutcomes(await scene.session());
+  assertEquals(refused?.isError, true);
+  assertMatch(refused!.text, /server_unreachable/);
+  assertMatch(refused!.text, /autostart/);
+});
