@@ -8,6 +8,7 @@
  */
 import { isFields } from "../host/events.js";
 import { toVerifierError } from "../server/errors.js";
+import { askWithImages } from "../tools/session_evidence.js";
 import { known, remember } from "./memory.js";
 
 /** @typedef {import("./types.js").Review} Review */
@@ -51,10 +52,13 @@ export async function buyReview(desk, review) {
   /** @type {{ id: string, calls: number } | null} */
   let held = null;
   try {
-    const { value: dry } = await connection.post(review.path, {
-      ...review.body,
-      dryRun: true,
-    }, options);
+    const { images, ...rest } = review.body;
+    // A judge that reads no images is asked without them; a dry run finds that out for nothing.
+    let body = review.body;
+    const { answer: dry, warnings } = await askWithImages(isTexts(images) ? images : [], async (shown) => {
+      body = { ...rest, ...shown };
+      return (await connection.post(review.path, { ...body, dryRun: true }, options)).value;
+    });
     const planned = callsOf(dry, "plan");
     const reserved = await ledger.reserve(connection, {
       session: session.id,
@@ -84,7 +88,7 @@ export async function buyReview(desk, review) {
         : { kind: "spent", reason: String(reserved.reason) };
     }
     held = { id: reserved.id, calls: planned };
-    const { value } = await connection.post(review.path, review.body, {
+    const { value } = await connection.post(review.path, body, {
       ...options,
       idempotencyKey: `review-${reserved.id}`,
     });
@@ -103,7 +107,7 @@ export async function buyReview(desk, review) {
     }
     // What the agent is told shows in its log; until then the ledger has it.
     if (steer === null) remember(session, review.fingerprint, "done");
-    return { kind: "bought", value: read.value, steer };
+    return { kind: "bought", value: read.value, steer, warnings };
   } catch (thrown) {
     const error = toVerifierError(thrown);
     remember(session, review.fingerprint, turn);
@@ -136,6 +140,11 @@ async function settle({ connection, ledger, log }, id, entry) {
   } catch (error) {
     log?.warn(`assay routing: review ${id} could not be settled: ${toVerifierError(error).message}`);
   }
+}
+
+/** @param {unknown} value @returns {value is readonly string[]} */
+function isTexts(value) {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
 /**

@@ -186,6 +186,7 @@ async function teamPart({ desk, events, task, input, tell, criteria }) {
     }
     const outcome = await buyReview(desk, review);
     if (outcome.kind === "known" || outcome.kind === "bought") {
+      warn(outcome, tell);
       reviewed = true;
       if (outcome.steer !== null) {
         return { reviewed, steer: { ...outcome.steer, fingerprint: review.fingerprint } };
@@ -232,6 +233,7 @@ async function candidatesPart({ desk, events, since, task, input, tell, criteria
     });
     const outcome = await buyReview(desk, review);
     if (outcome.kind === "known" || outcome.kind === "bought") {
+      warn(outcome, tell);
       reviewed = true;
       if (outcome.steer !== null) {
         return { reviewed, steer: { ...outcome.steer, fingerprint: review.fingerprint } };
@@ -272,6 +274,7 @@ async function todoPart({ desk, events, since, task, input, tell, criteria }) {
   };
   const outcome = await buyReview(desk, review);
   if (outcome.kind === "known" || outcome.kind === "bought") {
+    warn(outcome, tell);
     return outcome.steer === null
       ? { reviewed: true }
       : { reviewed: true, steer: { ...outcome.steer, fingerprint: review.fingerprint } };
@@ -310,6 +313,21 @@ async function taskImages({ ctx, settings, signal }, task) {
 /** @param {readonly string[]} images */
 function imagesField(images) {
   return images.length === 0 ? {} : { images };
+}
+
+/**
+ * What a review could not take into account.
+ * @param {Outcome} outcome @param {(notice: Notice) => void} tell
+ */
+function warn(outcome, tell) {
+  if (outcome.kind !== "bought") return;
+  for (const warning of outcome.warnings) {
+    tell({
+      text: `Assay reviewed, but ${oneLine(warning, 600)}.`,
+      summary: `Assay: ${oneLine(warning, 90)}`,
+      reason: `routing:warning:${oneLine(warning, 60)}`,
+    });
+  }
 }
 
 /**

@@ -72,7 +72,7 @@
  */
 
 /**
- * @typedef {{ kind: "bought", value: unknown, steer: Steer | null }
+ * @typedef {{ kind: "bought", value: unknown, steer: Steer | null, warnings: readonly string[] }
  *   | { kind: "known", steer: Steer | null }
  *   | { kind: "skipped" }
  *   | { kind: "spent", reason: string }

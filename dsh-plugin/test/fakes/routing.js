@@ -138,8 +138,9 @@ export class FakeLedger {
  * A connection that answers dry runs with a plan and everything else by `answer`.
  * @param {(path: string, body: any) => unknown} answer May throw.
  * @param {number} [planned]
+ * @param {(body: any) => void} [check] Of every request; may throw.
  */
-export function fakeServer(answer, planned = 6) {
+export function fakeServer(answer, planned = 6, check = () => {}) {
   /** @type {{ path: string, body: any, options: any }[]} */
   const bought = [];
   /** @type {string[]} */
@@ -150,6 +151,7 @@ export function fakeServer(answer, planned = 6) {
     /** @param {string} path @param {any} body @param {any} options */
     post: (path, body, options) =>
       Promise.resolve().then(() => {
+        check(body);
         if (body.dryRun === true) {
           dry.push(path);
           return { value: { plan: { calls: planned } }, status: 200, headers: {} };

@@ -266,6 +266,19 @@ describe("a candidate group at the end of a turn", () => {
     };
     const { server } = await stop(session, { more: { ctx } });
     assert.deepEqual(server.bought[0]?.body.images, ["data:image/png;base64,AQID"]);
+    const blind = fakeServer((path, body) => answers(path, body), 6, (body) => {
+      if (body.images !== undefined) {
+        const errors = [{ path: "/images", message: "must be left out: judge x can't read images" }];
+        throw new VerifierError("invalid_request", "no images", { status: 400, errors });
+      }
+    });
+    const without = await stop(session, { more: { ctx }, server: blind, settings: { judge: "blind" } });
+    assert.equal(without.acted, true);
+    assert.equal(blind.bought[0]?.body.images, undefined);
+    assert.match(
+      without.notices[0]?.text ?? "",
+      /1 image of the session wasn't shown: the judge can't read images/,
+    );
     const off = await stop(session, { more: { ctx }, settings: { sendImages: false, judge: "other" } });
     assert.equal(off.server.bought[0]?.body.images, undefined);
   });
