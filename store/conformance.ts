@@ -102,6 +102,8 @@ async function values(t: Deno.TestContext, store: Store, at: string): Promise<vo
     ["binary", Uint8Array.from({ length: 256 }, (_, i) => i)],
     ["70,000 ASCII characters", bytes("x".repeat(70_000))],
     ["25,000 times 日", bytes("日".repeat(25_000))],
+    ["4,096 bytes", noise(4096, 20)],
+    ["4,097 bytes", noise(4097, 21)],
     ["64,000 bytes", noise(64_000, 1)],
     ["64,001 bytes", noise(64_001, 2)],
     ["5 MB", noise(5_000_000, 3)],
@@ -133,6 +135,19 @@ async function values(t: Deno.TestContext, store: Store, at: string): Promise<vo
     assertEquals((await store.get(key))?.value, noise(200_000, 5));
     await store.put(key, noise(100_000, 6));
     assertEquals((await store.get(key))?.value, noise(100_000, 6));
+    for (const length of [10_000, 3000, 20_000, 70_000, 2000, 0, 30_000]) {
+      await store.put(key, noise(length, length + 1));
+      assertEquals((await store.get(key))?.value, noise(length, length + 1));
+    }
+  });
+
+  await t.step("many reads at once each find their own", async () => {
+    const sizes = Array.from({ length: 23 }, (_, i) => [10, 5000, 100_000][i % 3]! + i);
+    await Promise.all(sizes.map((size) => store.put(`${at}many/${size}`, noise(size, size))));
+    const keys = [...sizes.map((size) => `${at}many/${size}`), `${at}many/absent`, `${at}many/10`];
+    const found = await Promise.all(keys.map((key) => store.get(key)));
+    assertEquals(found.map((entry) => entry?.key), [...keys.slice(0, 23), undefined, keys[24]]);
+    sizes.forEach((size, i) => assertEquals(found[i]?.value, noise(size, size)));
   });
 
   await t.step("what a caller does to its array afterwards changes nothing", async () => {

@@ -2,8 +2,9 @@
  * A store on Deno KV (a SQLite file, or memory).
  *
  * Layout. Deno KV holds at most 64 KiB per value and 800 KiB per atomic write, so:
- * - `["entry", key]` describes the value and is tiny, which keeps listings cheap;
- * - `["value", key]` holds a value that fits in one piece, written in the same atomic as its entry;
+ * - `["entry", key]` describes the value and is small, which keeps listings cheap; up to 4 KB it holds the value itself;
+ * - `["value", key]` holds a larger value that fits in one piece, written in the same atomic as its entry (of any size
+ *   in databases of earlier versions);
  * - `["chunk", write, n]` hold larger ones under an id of their own per write, so that a reader of an older entry never
  *   sees a newer value's bytes;
  * - `["loose", write]` marks chunks that no entry refers to: those of a write under way and those just replaced. What a
@@ -31,6 +32,7 @@ import {
   together,
 } from "./deno_kv_changes.ts";
 import { GroupCommit } from "./deno_kv_commits.ts";
+import { GroupRead, type Read } from "./deno_kv_reads.ts";
 import { type Entry, type PutOptions, type Store, StoreError, type Write } from "./store.ts";
 
 /** Chunks per atomic write: 10 x 64,000 bytes stay below 800 KiB; also the most keys of one `getMany`. */
@@ -60,30 +62,26 @@ class DenoKvStore implements Store {
   readonly kind = "deno-kv";
   readonly #kv: Deno.Kv;
   readonly #commits: GroupCommit;
+  readonly #reads: GroupRead;
   #closed = false;
 
   constructor(kv: Deno.Kv) {
     this.#kv = kv;
     this.#commits = new GroupCommit(kv);
+    this.#reads = new GroupRead(kv);
   }
 
   async get(key: string): Promise<Entry | null> {
     const name = keyBytes(key);
     return await guard("get", async () => {
+      let read = await this.#reads.read(name);
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const keys = [["entry", name], ["value", name]] as const;
-        const [entry, value] = await whenFree(() => this.#kv.getMany<[Description, Uint8Array]>(keys));
+        const { entry } = read;
         if (!isLive(entry.value)) return null;
-        const version = entry.versionstamp!;
-        if (entry.value.write === null) {
-          // Both were written by one atomic; anything else is a read across two writes.
-          if (value.versionstamp === version) return { key, value: value.value, version };
-        } else {
-          const bytes = await this.#readChunks(entry.value.write, entry.value.bytes);
-          if (bytes !== null) return { key, value: bytes, version };
-        }
-        // Replaced while it was being read.
-        await pause(attempt);
+        const value = await this.#valueOf(entry.value, read);
+        if (value !== null) return { key, value, version: entry.versionstamp! };
+        if (read.value !== undefined) await pause(attempt); // replaced while it was being read
+        read = await this.#reads.readBoth(name);
       }
       throw new StoreError(`${JSON.stringify(key)} was replaced ${ATTEMPTS} times while it was being read`);
     });
@@ -196,6 +194,14 @@ class DenoKvStore implements Store {
   async #abandon(chunks: ReadonlyMap<Prepared, Chunks>): Promise<null> {
     for (const { write, chunks: count } of chunks.values()) await this.#drop(write, count);
     return null;
+  }
+
+  /** The value of an entry; `null` where another read is needed. */
+  async #valueOf(entry: Description, { entry: { versionstamp }, value }: Read): Promise<Uint8Array | null> {
+    if (entry.value !== undefined) return entry.value;
+    if (entry.write !== null) return await this.#readChunks(entry.write, entry.bytes);
+    // Both were written by one atomic; anything else is a read across two writes.
+    return value?.versionstamp === versionstamp ? value!.value : null;
   }
 
   async #readChunks(write: string, bytes: number): Promise<Uint8Array | null> {

@@ -11,6 +11,8 @@ import type { Write } from "./store.ts";
 export const PIECE = 64_000;
 /** Bytes of values that one commit holds at most; the rest of the 800 KiB is for keys and for others' writes. */
 const MOST_IN_PLACE = 500_000;
+/** Largest value that stands in its entry: a row less to write and to read. */
+const MOST_IN_ENTRY = 4096;
 /** Upper bound of an entry's description and of a mark. */
 const DESCRIPTION_BYTES = 400;
 /** Keys that one write changes at most: entry, value, and the marks of the chunks it brings and replaces. */
@@ -22,6 +24,8 @@ export interface Description {
   /** Id of the chunks; `null` when the value is in one piece. */
   readonly write: string | null;
   readonly expiresAt: number | null;
+  /** The value, where it stands here; it has no row of its own then. */
+  readonly value?: Uint8Array;
 }
 
 /** A mark of chunks that no entry refers to. */
@@ -136,20 +140,25 @@ export function together(changes: readonly ChangedKey[]): Change {
   };
 }
 
-function apply(atomic: Deno.AtomicOperation, { write, written, replaced }: ChangedKey): void {
+function apply(atomic: Deno.AtomicOperation, { write, old, written, replaced }: ChangedKey): void {
   const { name, value, lives } = write;
-  if (value === null) atomic.delete(["entry", name]).delete(["value", name]);
+  const isInEntry = value !== null && value.length <= MOST_IN_ENTRY && written === undefined;
+  const hasRow = value !== null && !isInEntry && written === undefined;
+  const hadRow = old.value !== null && old.value.write === null && old.value.value === undefined;
+  if (value === null) atomic.delete(["entry", name]);
   else {
     const expiry = lives === null ? {} : { expireIn: lives };
     const description: Description = {
       bytes: value.length,
       write: written?.write ?? null,
       expiresAt: lives === null ? null : Date.now() + lives,
+      ...(isInEntry ? { value } : {}),
     };
     atomic.set(["entry", name], description, expiry);
-    if (written === undefined) atomic.set(["value", name], value, expiry);
-    else atomic.delete(["value", name]).delete(["loose", written.write]);
+    if (hasRow) atomic.set(["value", name], value, expiry);
+    if (written !== undefined) atomic.delete(["loose", written.write]);
   }
+  if (hadRow && !hasRow) atomic.delete(["value", name]);
   markLoose(atomic, replaced);
 }
 

@@ -71,6 +71,30 @@ Deno.test("openDenoKvStore() removes the chunks of a write that a crash cut off,
     kv.close();
   }));
 
+Deno.test("the deno-kv store reads, replaces and removes what earlier versions wrote: small values in rows of their own", () =>
+  inTemporaryFile(async (path) => {
+    (await openDenoKvStore(path)).close();
+    const kv = await Deno.openKv(path);
+    const names = ["read", "kept", "large", "gone"];
+    for (const name of names) {
+      const key = new TextEncoder().encode(name);
+      const description = { bytes: 2, write: null, expiresAt: null };
+      await kv.atomic().set(["entry", key], description).set(["value", key], new Uint8Array([1, 2])).commit();
+    }
+    const store = await openDenoKvStore(path);
+    const read = await Promise.all(names.map((name) => store.get(name)));
+    assertEquals(read.map((entry) => entry?.value), names.map(() => new Uint8Array([1, 2])));
+    assertEquals((await store.get("read"))?.value, new Uint8Array([1, 2]));
+    assert(await store.put("kept", new Uint8Array([3]), { ifVersion: read[1]!.version }) !== null);
+    await store.put("large", new Uint8Array(100_000));
+    await store.delete("gone");
+    assertEquals((await store.get("kept"))?.value, new Uint8Array([3]));
+    assertEquals((await store.list("")).keys, ["kept", "large", "read"]);
+    assertEquals(await count(kv, "value"), 1); // of "read"
+    await store.close();
+    kv.close();
+  }));
+
 Deno.test("openDenoKvStore() fails with a StoreError where it can't open", () =>
   inTemporaryFile(async (path) => {
     await assertRejects(
