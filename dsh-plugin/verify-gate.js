@@ -11,8 +11,7 @@ import { rowConfig } from "./lib/config/rows.js";
 import { installNamespace } from "./lib/config/settings_namespace.js";
 import { configSchema } from "./lib/config/standard_schema.js";
 import { installGate } from "./lib/gate/install.js";
-import { createAutostart } from "./lib/server/autostart.js";
-import { createConnection } from "./lib/server/connection.js";
+import { lazyServer } from "./lib/tools/lazy_server.js";
 
 /** Name of the plugin within the host. */
 export const name = "verify-gate";
@@ -40,14 +39,10 @@ export function apply(ctx, config) {
     user: namespace.user,
     environment: process.env,
   });
-  for (const problem of settings.problems()) log.warn(problem);
-  namespace.onChange(() => settings.problems().forEach(log.warn));
-  const read = () => settings.get();
-  const autostart = createAutostart({ settings: read, log });
-  const connection = createConnection({ settings: read, autostart });
-  ctx.effect(() => async () => {
-    connection.close();
-    await autostart.stop();
-  }, "assay: gate's connection");
-  installGate(ctx, { settings, connection, log });
+  const warn = () => settings.problems().forEach((problem) => log.warn(`assay gate: ${problem}`));
+  warn();
+  namespace.onChange(warn);
+  const server = lazyServer({ settings: () => settings.get(), log });
+  ctx.effect(() => () => server.close(), "assay: gate's server");
+  installGate(ctx, { settings, connection: server.connection, log });
 }

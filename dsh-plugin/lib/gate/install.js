@@ -5,20 +5,11 @@
  *
  * @module
  */
-import { isFields, liveEvents, ownEvents } from "../host/events.js";
-import { currentTask } from "../host/task.js";
-import { installPlanReview } from "../routing/plan_review.js";
-import { route } from "../routing/route.js";
+import { isFields } from "../host/events.js";
 import { toVerifierError } from "../server/errors.js";
-import { hostFacts } from "./background.js";
 import { startDeadline } from "./deadline.js";
-import { eligibility } from "./eligibility.js";
-import { taskId } from "./fingerprint.js";
-import { judgeWork } from "./judge.js";
-import { reserve, settle } from "./ledger.js";
-import { notify } from "./notice.js";
-import { steer, steersOf } from "./steers.js";
-import { steerText } from "./steer_text.js";
+import { notify, openNotice } from "./notice.js";
+import { hasMail, steer } from "./steers.js";
 
 /** @typedef {import("../host/events.js").HostSession} HostSession */
 /** @typedef {import("../server/connection.js").Connection} Connection */
@@ -46,18 +37,52 @@ import { steerText } from "./steer_text.js";
  */
 
 /**
- * @param {{ on(name: string, listener: (payload: any) => unknown): unknown, get(name: string): any }} ctx
+ * Listens for turns that stop and plans that are presented. What checks them is loaded by the first one that is to be
+ * checked, so that a host with a gate that is off starts as fast as without.
+ *
+ * @param {{ on(name: string, listener: (...given: any[]) => unknown): unknown, get(name: string): any }} ctx
  * @param {GateDeps} deps
  */
 export function installGate(ctx, deps) {
-  ctx.on(
-    "agent/turn-stopping",
-    (payload) => onTurnStopping(ctx, deps, payload),
-  );
-  installPlanReview(
-    ctx,
-    /** @type {any} */ ({ ...deps, ledger: { reserve, settle } }),
-  );
+  ctx.on("agent/turn-stopping", (payload) => onTurnStopping(ctx, deps, payload));
+  /** @type {Promise<(exec: unknown, next: unknown) => unknown> | null} */
+  let planReview = null;
+  ctx.on("tools/pre-execute", (exec, next) => {
+    if (exec?.name !== PLAN_TOOL || !reviewsPlans(deps)) return next();
+    planReview ??= loadPlanReview(deps);
+    return planReview.then((review) => review(exec, next), (error) => {
+      deps.log.warn(`assay gate: plans can't be reviewed: ${toVerifierError(error).message}`);
+      return next();
+    });
+  });
+}
+
+/** The host's tool that presents a plan. */
+const PLAN_TOOL = "exit_plan_mode";
+
+/** @param {GateDeps} deps @returns {boolean} */
+function reviewsPlans(deps) {
+  try {
+    const { mode, reviewPlans } = deps.settings.get();
+    return mode !== "manual" && reviewPlans === true;
+  } catch {
+    // The end of the turn says so; a plan isn't held back for it.
+    return false;
+  }
+}
+
+/** @param {GateDeps} deps @returns {Promise<(exec: unknown, next: unknown) => unknown>} */
+async function loadPlanReview(deps) {
+  const [{ installPlanReview }, { reserve, settle }] = await Promise.all([
+    import("../routing/plan_review.js"),
+    import("./ledger.js"),
+  ]);
+  return await new Promise((done) => {
+    installPlanReview(
+      { on: (_, listener) => done(listener) },
+      /** @type {any} */ ({ ...deps, ledger: { reserve, settle } }),
+    );
+  });
 }
 
 /**
@@ -70,10 +95,7 @@ export function onTurnStopping(ctx, deps, { agent, turn, signal }) {
   try {
     const settings = deps.settings.get();
     if (settings.enabled !== true && settings.mode === "manual") return;
-    if (
-      signal?.aborted === true ||
-      (!settings.includeSubagents && isSubagent(agent.session))
-    ) return;
+    if (signal?.aborted === true || (!settings.includeSubagents && isSubagent(agent.session))) return;
     return checkTurn({ ctx, deps, agent, turn, signal, settings });
   } catch (error) {
     fault(agent, deps, error);
@@ -95,11 +117,12 @@ async function checkTurn(stop) {
   const { deps, agent, signal, settings } = stop;
   const deadline = startDeadline(signal, settings.totalMs);
   try {
-    const { steer: message, notices } = await deadline.bound(() => check(stop, deadline));
+    const { steer: message, notices } = await deadline.bound(async () => {
+      const { check } = await import("./check.js");
+      return await check(stop, deadline);
+    });
     for (const notice of notices) notify(agent, notice, deps);
-    if (message !== undefined && signal?.aborted !== true) {
-      steer(agent, message);
-    }
+    if (message !== undefined && signal?.aborted !== true && !hasMail(agent)) steer(agent, message);
   } catch (error) {
     if (deadline.ended() !== "aborted" && signal?.aborted !== true) {
       fault(agent, deps, error);
@@ -107,100 +130,6 @@ async function checkTurn(stop) {
   } finally {
     deadline.close();
   }
-}
-
-/**
- * Everything between a turn's last answer and its end. It says what is to be done and does none of it, as it may still
- * run when its time is over.
- *
- * @param {Stop} stop
- * @param {import("./deadline.js").Deadline} deadline
- * @returns {Promise<Outcome>}
- */
-async function check({ ctx, deps, agent, turn, settings }, deadline) {
-  const { session } = agent;
-  const { connection, log } = deps;
-  const events = liveEvents(session);
-  const own = ownEvents(session, events);
-  const steers = steersOf(own, turn);
-  // The same limit for both, each counted by itself: what an automatic review has said doesn't replace the final check.
-  const mayRoute = settings.mode !== "manual" && steers.routed < settings.maxGatesPerTurn;
-  const mayGate = steers.gate < settings.maxGatesPerTurn;
-  // Another plugin has sent the agent on already: its work isn't finished.
-  if ((!mayRoute && !mayGate) || hasMail(agent)) return { notices: [] };
-  const given = {
-    own,
-    mode: settings.mode,
-    minToolCalls: settings.minToolCalls,
-    pinned: typeof settings.problem === "string",
-  };
-  // The log alone says no to most turns; only then are the host's services asked.
-  if (!eligibility(events, given).eligible) return { notices: [] };
-  const services = await hostFacts(
-    ctx,
-    /** @type {any} */ (agent),
-    deadline.signal,
-  );
-  if (!eligibility(events, { ...given, services }).eligible) {
-    return { notices: [] };
-  }
-
-  /** @type {import("./notice.js").Notice[]} */
-  const notices = [];
-  let gateRequired = settings.enabled === true || (settings.mode !== "manual" && steers.routed > 0);
-  if (mayRoute) {
-    const routed = await route(
-      /** @type {any} */ ({
-        agent,
-        turn,
-        events: own,
-        ctx,
-        settings,
-        connection,
-        ledger: { reserve, settle },
-        log,
-        signal: deadline.signal,
-        deadline,
-        taskId: taskId(currentTask(own)),
-      }),
-    );
-    notices.push(...routed.notices);
-    if (
-      routed.steer !== undefined &&
-      !steers.fingerprints.has(routed.steer.fingerprint)
-    ) {
-      return { steer: routed.steer, notices };
-    }
-    gateRequired ||= routed.gateRequired;
-  }
-  if (!gateRequired || !mayGate) return { notices };
-
-  const judged = await judgeWork({
-    session,
-    own,
-    settings,
-    connection,
-    ctx,
-    deadline,
-    log,
-  });
-  for (const warning of judged.warnings) {
-    log.warn(`assay gate: ${warning}`);
-    notices.push(warningNotice(warning));
-  }
-  if (judged.decision === "open") {
-    notices.push(openNotice(judged.code, judged.reason));
-  }
-  if (
-    judged.decision !== "steer" || steers.fingerprints.has(judged.fingerprint)
-  ) return { notices };
-  const text = steerText(judged.rejection, settings.steerText);
-  return { steer: { ...text, fingerprint: judged.fingerprint }, notices };
-}
-
-/** Whether something waits for the agent's next step, so that the turn doesn't end. @param {HostAgent} agent */
-function hasMail({ inbox }) {
-  return (inbox?.nextStep?.length ?? 0) > 0;
 }
 
 /**
@@ -214,33 +143,6 @@ function fault(agent, deps, error) {
   } catch {
     deps.log.warn(`assay gate: ${known.message}`);
   }
-}
-
-/** @param {string} code @param {string} reason @returns {import("./notice.js").Notice} */
-function openNotice(code, reason) {
-  return {
-    text: `The gate let a turn end without a verdict (${code}): ${sentence(reason)} ` +
-      "Its work was not verified. This note is for the user; nothing is to be done about it.",
-    summary: `Not verified: ${code}`,
-    reason: `open:${code}`,
-  };
-}
-
-/** @param {string} warning @returns {import("./notice.js").Notice} */
-function warningNotice(warning) {
-  const what = sentence(warning);
-  return {
-    text: `The gate judged a turn with a reservation: ${what} ` +
-      "This note is for the user; nothing is to be done about it.",
-    summary: `With a reservation: ${what}`,
-    reason: `warning:${what.slice(0, 80)}`,
-  };
-}
-
-/** On one line, bounded, with a full stop. @param {string} text @returns {string} */
-function sentence(text) {
-  const line = text.replace(/\s+/g, " ").trim().slice(0, 600).toWellFormed();
-  return /[.!?\u3002]$/.test(line) ? line : `${line}.`;
 }
 
 /** @param {HostSession} session @returns {boolean} */

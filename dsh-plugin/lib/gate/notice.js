@@ -71,6 +71,39 @@ export function notify(
   return true;
 }
 
+/**
+ * A turn without a verdict.
+ * @param {string} code A stable word: one notice a session for each. @param {string} reason @returns {Notice}
+ */
+export function openNotice(code, reason) {
+  return {
+    text: `The gate let a turn end without a verdict (${code}): ${sentence(reason)} ` +
+      "Its work was not verified. This note is for the user; nothing is to be done about it.",
+    summary: `Not verified: ${code}`,
+    reason: `open:${code}`,
+  };
+}
+
+/**
+ * A verdict that the user should know something about.
+ * @param {string} warning @returns {Notice}
+ */
+export function warningNotice(warning) {
+  const what = sentence(warning);
+  return {
+    text: `The gate judged a turn with a reservation: ${what} ` +
+      "This note is for the user; nothing is to be done about it.",
+    summary: `With a reservation: ${what}`,
+    reason: `warning:${what.slice(0, 80)}`,
+  };
+}
+
+/** On one line, bounded, with a full stop. @param {string} text @returns {string} */
+function sentence(text) {
+  const line = text.replace(/\s+/g, " ").trim().slice(0, 600).toWellFormed();
+  return /[.!?\u3002]$/.test(line) ? line : `${line}.`;
+}
+
 /** @param {NotifiedAgent} agent @param {unknown} message */
 function leave(agent, message) {
   const { session } = agent;

@@ -87,3 +87,12 @@ export function steer(agent, { text, summary, fingerprint }) {
   };
   agent.steer(pluginMessage(agent.session, { text, summary, fields }));
 }
+
+/**
+ * Whether something waits for an agent's next step, so that its turn doesn't end.
+ * @param {{ inbox?: { readonly nextStep?: readonly unknown[] } }} agent
+ * @returns {boolean}
+ */
+export function hasMail({ inbox }) {
+  return (inbox?.nextStep?.length ?? 0) > 0;
+}

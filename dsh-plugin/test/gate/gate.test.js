@@ -1,6 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { installGate } from "../../lib/gate/install.js";
 import { steer } from "../../lib/gate/steers.js";
 import { VerifierError } from "../../lib/server/errors.js";
 import { gateBench, gateServer, verdict, workedSession } from "../fakes/gate.js";
@@ -344,6 +345,30 @@ describe("a turn that is called off", () => {
     assert.deepEqual(bench.agent.steered, []);
     assert.deepEqual(bench.notices(), []);
     assert.deepEqual(bench.printed, []);
+  });
+});
+
+describe("plans that are presented", () => {
+  /** @param {object} config @param {string} name */
+  const present = (config, name) => {
+    const bench = gateBench(gateServer(verdict("accept")), { config });
+    /** @type {Map<string, (...given: any[]) => unknown>} */
+    const listeners = new Map();
+    const on = (/** @type {string} */ event, /** @type {any} */ listener) =>
+      void listeners.set(event, listener);
+    installGate({ on, get: bench.ctx.get }, bench.deps);
+    const exec = { name, arguments: { plan: "# Plan" }, agent: bench.agent };
+    return listeners.get("tools/pre-execute")?.(exec, () => "next");
+  };
+
+  test("and other calls pass at once while plans aren't reviewed", () => {
+    assert.equal(present({ mode: "smart" }, "bash"), "next");
+    assert.equal(present({ mode: "manual" }, "exit_plan_mode"), "next");
+    assert.equal(present({ mode: "smart", reviewPlans: false }, "exit_plan_mode"), "next");
+  });
+
+  test("are handed to the plan review, which lets them pass outside of plan mode", async () => {
+    assert.equal(await present({ mode: "smart" }, "exit_plan_mode"), "next");
   });
 });
 

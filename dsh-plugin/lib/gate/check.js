@@ -1,0 +1,110 @@
+// @ts-check
+/**
+ * What happens between a turn's last answer and its end: whether the work is judged at all, automatic reviews, and the
+ * final check.
+ *
+ * @module
+ */
+import { liveEvents, ownEvents } from "../host/events.js";
+import { currentTask } from "../host/task.js";
+import { route } from "../routing/route.js";
+import { hostFacts } from "./background.js";
+import { eligibility } from "./eligibility.js";
+import { taskId } from "./fingerprint.js";
+import { judgeWork } from "./judge.js";
+import { reserve, settle } from "./ledger.js";
+import { openNotice, warningNotice } from "./notice.js";
+import { hasMail, steersOf } from "./steers.js";
+import { steerText } from "./steer_text.js";
+
+/** @typedef {import("./install.js").Stop} Stop */
+/** @typedef {import("./install.js").Outcome} Outcome */
+
+/**
+ * Everything between a turn's last answer and its end. It says what is to be done and does none of it, as it may still
+ * run when its time is over.
+ *
+ * @param {Stop} stop
+ * @param {import("./deadline.js").Deadline} deadline
+ * @returns {Promise<Outcome>}
+ */
+export async function check({ ctx, deps, agent, turn, settings }, deadline) {
+  const { session } = agent;
+  const { connection, log } = deps;
+  const events = liveEvents(session);
+  const own = ownEvents(session, events);
+  const steers = steersOf(own, turn);
+  // The same limit for both, each counted by itself: what an automatic review has said doesn't replace the final check.
+  const mayRoute = settings.mode !== "manual" && steers.routed < settings.maxGatesPerTurn;
+  const mayGate = steers.gate < settings.maxGatesPerTurn;
+  // Another plugin has sent the agent on already: its work isn't finished.
+  if ((!mayRoute && !mayGate) || hasMail(agent)) return { notices: [] };
+  const given = {
+    own,
+    mode: settings.mode,
+    minToolCalls: settings.minToolCalls,
+    pinned: typeof settings.problem === "string",
+  };
+  // The log alone says no to most turns; only then are the host's services asked.
+  if (!eligibility(events, given).eligible) return { notices: [] };
+  const services = await hostFacts(
+    ctx,
+    /** @type {any} */ (agent),
+    deadline.signal,
+  );
+  if (!eligibility(events, { ...given, services }).eligible) {
+    return { notices: [] };
+  }
+
+  /** @type {import("./notice.js").Notice[]} */
+  const notices = [];
+  let gateRequired = settings.enabled === true || (settings.mode !== "manual" && steers.routed > 0);
+  if (mayRoute) {
+    const routed = await route(
+      /** @type {any} */ ({
+        agent,
+        turn,
+        events: own,
+        ctx,
+        settings,
+        connection,
+        ledger: { reserve, settle },
+        log,
+        signal: deadline.signal,
+        deadline,
+        taskId: taskId(currentTask(own)),
+      }),
+    );
+    notices.push(...routed.notices);
+    if (
+      routed.steer !== undefined &&
+      !steers.fingerprints.has(routed.steer.fingerprint)
+    ) {
+      return { steer: routed.steer, notices };
+    }
+    gateRequired ||= routed.gateRequired;
+  }
+  if (!gateRequired || !mayGate) return { notices };
+
+  const judged = await judgeWork({
+    session,
+    own,
+    settings,
+    connection,
+    ctx,
+    deadline,
+    log,
+  });
+  for (const warning of judged.warnings) {
+    log.warn(`assay gate: ${warning}`);
+    notices.push(warningNotice(warning));
+  }
+  if (judged.decision === "open") {
+    notices.push(openNotice(judged.code, judged.reason));
+  }
+  if (
+    judged.decision !== "steer" || steers.fingerprints.has(judged.fingerprint)
+  ) return { notices };
+  const text = steerText(judged.rejection, settings.steerText);
+  return { steer: { ...text, fingerprint: judged.fingerprint }, notices };
+}
