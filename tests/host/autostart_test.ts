@@ -4,42 +4,14 @@
  * @module
  */
 import { assertEquals, assertMatch } from "@std/assert";
-import { join } from "@std/path";
 import { root } from "./host.ts";
 import { toolOutcomes } from "./log.ts";
 import { startModel } from "./model.ts";
+import { answers, npxFolder, untilGone } from "./npx.ts";
 import { createScene, hostTest } from "./scene.ts";
 import { freePort } from "../free_port.ts";
 
 const compare = { calls: [{ name: "verifier_compare", arguments: { task: "t", a: "one", b: "two" } }] };
-
-/**
- * A folder with an `npx` that hands its work to the Deno that runs these tests, so that nothing is fetched. It writes
- * down what it was asked for.
- */
-async function npxFolder(folder: string): Promise<{ path: string; asked: () => Promise<string> }> {
-  const notes = join(folder, "asked.txt");
-  const script = `#!/bin/sh\necho "$@" >> '${notes}'\nshift 2\nexec '${Deno.execPath()}' "$@"\n`;
-  await Deno.writeTextFile(join(folder, "npx"), script, { mode: 0o755 });
-  return { path: folder, asked: () => Deno.readTextFile(notes) };
-}
-
-async function answers(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(`${url}/healthz`);
-    await response.body?.cancel();
-    return response.ok;
-  } catch {
-    return false;
-  }
-}
-
-async function untilGone(url: string): Promise<void> {
-  for (let tries = 0; await answers(url); tries++) {
-    if (tries > 200) throw new Error(`a server still answers at ${url}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 for (const end of ["by itself", "killed"] as const) {
   hostTest(
@@ -66,7 +38,6 @@ for (const end of ["by itself", "killed"] as const) {
             ASSAY_HOME: root,
             ASSAY_STORE: "memory",
             PATH: `${npx.path}:${Deno.env.get("PATH")}`,
-            HOME: Deno.env.get("HOME") ?? "/",
           },
         });
         const running = scene.start(["Compare."]);

@@ -32,12 +32,33 @@ export async function copyPlugin(target: string): Promise<void> {
   }
 }
 
-/** Packs the package as `npm publish` would and unpacks it to `target`. @returns the names in the tarball */
+/** Folders of the checkout that no package is made of. */
+const NOT_PACKED = new Set([
+  ".git",
+  ".tools",
+  ".wrangler",
+  "node_modules",
+  "core",
+  "tests",
+  "bench",
+  "examples",
+]);
+
+/**
+ * Packs the package as `npm publish` would, scripts included, and unpacks it to `target`. The scripts write into the
+ * package's folder and read the checkout beside it, so both are copied first.
+ *
+ * @returns the names in the tarball
+ */
 export async function unpackPlugin(target: string, scratch: string): Promise<readonly string[]> {
-  const packed = await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", scratch], {
-    cwd: pluginFolder,
+  const checkout = join(scratch, "checkout");
+  for await (const { name } of Deno.readDir(root)) {
+    if (!NOT_PACKED.has(name)) await copy(join(root, name), join(checkout, name));
+  }
+  const packed = await run("npm", ["pack", "--silent", "--pack-destination", scratch], {
+    cwd: join(checkout, "dsh-plugin"),
   });
-  const tarball = join(scratch, packed.trim());
+  const tarball = join(scratch, packed.trim().split("\n").at(-1)!);
   await Deno.mkdir(target, { recursive: true });
   await run("tar", ["-xzf", tarball, "--strip-components=1", "-C", target]);
   return (await run("tar", ["-tzf", tarball])).trim().split("\n").map((name) =>

@@ -87,6 +87,12 @@ const PLAIN_LOG = `
     packChunks: false
 `;
 
+/** Where Deno keeps what it has fetched. */
+function denoDir(): string {
+  const cache = Deno.env.get("XDG_CACHE_HOME") ?? join(Deno.env.get("HOME") ?? "/", ".cache");
+  return Deno.env.get("DENO_DIR") ?? join(cache, "deno");
+}
+
 /** Makes a home. Disposing of it kills what still runs in it and removes it. */
 export async function createScene(host: Host, options: SceneOptions): Promise<Scene> {
   const { profile = "headless", plugin = copyPlugin } = options;
@@ -100,7 +106,8 @@ export async function createScene(host: Host, options: SceneOptions): Promise<Sc
   await Deno.writeTextFile(patch, PLAIN_LOG + (options.patch ?? ""));
   const env = {
     // Deno's own folder for whatever a server that the plugin starts needs; everything else is of the test.
-    ...inherited("LANG", "DENO_DIR", "SSL_CERT_FILE"),
+    ...inherited("LANG"),
+    DENO_DIR: denoDir(),
     PATH: `${dirname(Deno.execPath())}:${Deno.env.get("PATH") ?? ""}`,
     HOME: folder,
     TMPDIR: folder,
