@@ -1,4 +1,4 @@
-// Made by scripts/build_client.mjs from client/ and lib/config/fields.js; never edited.
+// Made by scripts/build_client.js from client/ and lib/config/fields.js; never edited.
 // deno-fmt-ignore-file
 // deno-lint-ignore-file
 // @ts-nocheck

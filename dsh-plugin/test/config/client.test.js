@@ -7,7 +7,7 @@ import { FIELDS } from "../../client/fields.js";
 import { GROUPS, say, TEXTS } from "../../client/texts.js";
 import { fieldOfSetting } from "../../lib/config/fields.js";
 import { misfit } from "../../lib/config/values.js";
-import { builtClient } from "../../scripts/build_client.mjs";
+import { builtClient } from "../../scripts/build_client.js";
 
 /** @param {string} key */
 function fieldOf(key) {
@@ -22,7 +22,7 @@ describe("client.js", () => {
     "utf8",
   );
 
-  test("is what its parts and the table of fields make: else run `node scripts/build_client.mjs`", () => {
+  test("is what its parts and the table of fields make: else run `node scripts/build_client.js`", () => {
     assert.equal(source, builtClient());
   });
 

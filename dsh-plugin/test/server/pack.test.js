@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { FOLDERS, isShipped, serverConfig } from "../../scripts/pack_server.mjs";
+import { FOLDERS, isShipped, serverConfig } from "../../scripts/pack_server.js";
 
 const checkout = fileURLToPath(new URL("../../../", import.meta.url));
 

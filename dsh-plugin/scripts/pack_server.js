@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Puts the server into `server/`, so that the packed package can start one without a checkout beside it:
- * `node scripts/pack_server.mjs` (npm's `prepack`), and `node scripts/pack_server.mjs --remove` (`postpack`).
+ * `node scripts/pack_server.js` (npm's `prepack`), and `node scripts/pack_server.js --remove` (`postpack`).
  *
  * @module
  */

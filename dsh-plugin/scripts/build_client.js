@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Writes `client.js` from `client/`: `node scripts/build_client.mjs`.
+ * Writes `client.js` from `client/`: `node scripts/build_client.js`.
  *
  * The host runs a classic script of one file, which can import nothing. The parts are modules so that they can be tested
  * and read one by one; joining them needs no bundler, as they import only each other.
@@ -22,7 +22,7 @@ const PARTS = Object.freeze([
   "plugin.js",
 ]);
 
-const HEADER = `// Made by scripts/build_client.mjs from client/ and lib/config/fields.js; never edited.
+const HEADER = `// Made by scripts/build_client.js from client/ and lib/config/fields.js; never edited.
 // deno-fmt-ignore-file
 // deno-lint-ignore-file
 // @ts-nocheck
