@@ -121,7 +121,10 @@ export function quoteValue(value) {
 /** @param {string} code @param {string} detail @param {VerifierErrorOptions} options @returns {string} */
 function message(code, detail, options) {
   let text = `${code}: ${detail}`;
-  const fields = options.errors ?? [];
+  // The server's sentence quotes its first field, and often that is all there is: nothing is said twice.
+  const fields = (options.errors ?? []).filter(({ path, message }) =>
+    !detail.includes(`${path}: ${message}`)
+  );
   if (fields.length > 0) text += ` (${fields.map(fieldText).join("; ")})`;
   if (options.retryAfterSeconds !== undefined) {
     text += ` Try again in ${options.retryAfterSeconds} s.`;

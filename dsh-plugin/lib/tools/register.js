@@ -159,20 +159,12 @@ async function execute(deps, spec, read, raw, exec) {
 }
 
 /**
- * The error with a message for a model: nothing twice, what was bought until then, and what to do next.
+ * The error with a message for a model: what was bought until then, and what to do next.
  *
  * @param {VerifierError} error @param {string | null} advice @returns {VerifierError}
  */
 function readable(error, advice) {
-  const { code, detail, errors = [], retryAfterSeconds, decision } = error;
-  // The server's sentence quotes its first field, and often that is all there is.
-  if (
-    errors.length > 0 &&
-    errors.every(({ path, message }) => detail.includes(`${path}: ${message}`))
-  ) {
-    const again = retryAfterSeconds === undefined ? "" : ` Try again in ${retryAfterSeconds} s.`;
-    error.message = `${code}: ${detail}${again}`;
-  }
+  const { decision } = error;
   const more = [
     ...(decision === undefined ? [] : [`Decision ${decision} tells what was judged before.`]),
     ...(advice === null ? [] : [advice]),

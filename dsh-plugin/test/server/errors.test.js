@@ -94,6 +94,20 @@ describe("anything thrown", () => {
     );
   });
 
+  test("says nothing twice that the server's sentence has said", () => {
+    const errors = [
+      { path: "/repeats", message: "must be at most 64", value: 65 },
+      { path: "/seed", message: "must be an integer", value: 0.5 },
+    ];
+    const { message } = new VerifierError("invalid_request", "/repeats: must be at most 64 (value: 65)", {
+      errors,
+    });
+    assert.equal(
+      message,
+      "invalid_request: /repeats: must be at most 64 (value: 65) (/seed: must be an integer; value: 0.5)",
+    );
+  });
+
   test("can be quoted, even what isn't JSON", () => {
     /** @type {Record<string, unknown>} */
     const cyclic = {};
