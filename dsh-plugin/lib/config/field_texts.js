@@ -172,8 +172,8 @@ export const TEXTS = Object.freeze({
   gateMode: {
     title: text("Automatic reviews", "自动评审"),
     help: text(
-      "manual: none. smart: where the session gives a reason. strict: wherever one is possible.",
-      "manual：不进行。smart：会话中有理由时进行。strict：凡可进行处均进行。",
+      "manual: none. smart: candidates, todo lists, plans and larger turns are judged. strict: every turn in which something was done.",
+      "manual：不进行。smart：评审候选、待办列表、计划和较大的回合。strict：评审每个做了事的回合。",
     ),
   },
   gateMinToolCalls: {

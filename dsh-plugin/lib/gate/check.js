@@ -45,20 +45,22 @@ export async function check({ ctx, deps, agent, turn, settings }, deadline) {
     minToolCalls: settings.minToolCalls,
     pinned: typeof settings.problem === "string",
   };
+  const wasRouted = settings.mode !== "manual" && steers.routed > 0;
+  const reviews = mayRoute || wasRouted;
   // The log alone says no to most turns; only then are the host's services asked.
-  if (!eligibility(events, given).eligible) return { notices: [] };
+  if (!mayGoOn(eligibility(events, given).reason, reviews)) return { notices: [] };
   const services = await hostFacts(
     ctx,
     /** @type {any} */ (agent),
     deadline.signal,
   );
-  if (!eligibility(events, { ...given, services }).eligible) {
-    return { notices: [] };
-  }
+  const { eligible, reason } = eligibility(events, { ...given, services });
+  if (!mayGoOn(reason, reviews)) return { notices: [] };
 
   /** @type {import("./notice.js").Notice[]} */
   const notices = [];
-  let gateRequired = settings.enabled === true || (settings.mode !== "manual" && steers.routed > 0);
+  // Smart and strict mode judge whatever is work enough, and what was reviewed automatically.
+  let gateRequired = wasRouted || (eligible && (settings.enabled === true || settings.mode !== "manual"));
   if (mayRoute) {
     const routed = await route(
       /** @type {any} */ ({
@@ -107,4 +109,13 @@ export async function check({ ctx, deps, agent, turn, settings }, deadline) {
   ) return { notices };
   const text = steerText(judged.rejection, settings.steerText);
   return { steer: { ...text, fingerprint: judged.fingerprint }, notices };
+}
+
+/**
+ * Too little work for the final check may still be worth a review: one workflow's candidates, a team's task.
+ * @param {string | null} reason @param {boolean} reviews Whether there may be one, or was one in this turn.
+ * @returns {boolean}
+ */
+function mayGoOn(reason, reviews) {
+  return reason === null || (reviews && (reason === "nothing_done" || reason === "too_few_calls"));
 }

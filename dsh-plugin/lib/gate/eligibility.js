@@ -54,6 +54,16 @@ export function eligibility(
   const modes = sandboxModes(events);
   const calls = allCalls(own).filter(({ seq }) => seq >= from);
   const last = calls.findLast((call) => isConsequential(call, modes(call.seq)));
+  const since = last?.seq ?? from;
+  if (calls.some(({ name, seq }) => ASKING.has(name) && seq > since)) {
+    return no("asking");
+  }
+  const goal = own.findLast(({ type, seq }) => type === "goal/change" && seq > since);
+  if (goal !== undefined && waits(dataOf(goal).goal)) return no("goal_paused");
+  if (isCutOff(own)) return no("cut_off");
+  const { jobs, subagents } = running(own, from, services);
+  if (jobs.length + subagents.length > 0) return no("background");
+  // Last, as little work may still be worth an automatic review.
   if (last === undefined) return no("nothing_done");
   if (
     mode === "smart" &&
@@ -61,14 +71,6 @@ export function eligibility(
   ) {
     return no("too_few_calls");
   }
-  if (calls.some(({ name, seq }) => ASKING.has(name) && seq > last.seq)) {
-    return no("asking");
-  }
-  const goal = own.findLast(({ type, seq }) => type === "goal/change" && seq > last.seq);
-  if (goal !== undefined && waits(dataOf(goal).goal)) return no("goal_paused");
-  if (isCutOff(own)) return no("cut_off");
-  const { jobs, subagents } = running(own, from, services);
-  if (jobs.length + subagents.length > 0) return no("background");
   return { eligible: true, reason: null };
 }
 

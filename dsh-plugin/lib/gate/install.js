@@ -6,6 +6,7 @@
  * @module
  */
 import { isFields } from "../host/events.js";
+import { installWholeResults } from "../routing/whole_results.js";
 import { toVerifierError } from "../server/errors.js";
 import { startDeadline } from "./deadline.js";
 import { notify, openNotice } from "./notice.js";
@@ -44,6 +45,7 @@ import { hasMail, steer } from "./steers.js";
  * @param {GateDeps} deps
  */
 export function installGate(ctx, deps) {
+  installWholeResults(ctx);
   ctx.on("agent/turn-stopping", (payload) => onTurnStopping(ctx, deps, payload));
   /** @type {Promise<(exec: unknown, next: unknown) => unknown> | null} */
   let planReview = null;

@@ -66,7 +66,8 @@ describe("work that isn't judged", () => {
       [["verifier_session", {}], ["verifier_current_session", {}]],
       "nothing_done",
     ],
-    ["planning", [["todo_write", {}], ["exit_plan_mode", {}]], "nothing_done"],
+    ["planning", [["todo_write", {}]], "nothing_done"],
+    ["a plan that the user is shown", [["todo_write", {}], ["exit_plan_mode", {}]], "asking"],
     ["looking after jobs", [["job_output", {}], ["job_list", {}]], "nothing_done"],
     ["a question after the work", [WRITE, ["ask_user_question", {}, "later"], ["read", {}]], "asking"],
     [

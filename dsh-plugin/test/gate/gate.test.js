@@ -162,11 +162,21 @@ describe("a gate at the end of a turn", () => {
     assert.equal(bench.agent.steered.length, 2);
   });
 
-  test("runs after an automatic review in this turn, which isn't bought a second time", async () => {
+  test("comes with the modes of automatic reviews, also where it isn't enabled by itself", async () => {
+    for (const mode of ["manual", "smart", "strict"]) {
+      const server = gateServer(verdict("steer"));
+      const bench = gateBench(server, { config: { enabled: false, mode, minToolCalls: 1 } });
+      await bench.stop();
+      assert.equal(server.bought(), mode === "manual" ? 0 : 1, mode);
+      assert.equal(bench.agent.steered.length, mode === "manual" ? 0 : 1, mode);
+    }
+  });
+
+  test("runs after an automatic review in this turn, also where the work alone were too little", async () => {
     const server = gateServer(verdict("steer"));
-    const bench = gateBench(server, { config: { enabled: false, mode: "strict" } });
+    const bench = gateBench(server, { config: { enabled: false, mode: "smart", minToolCalls: 50 } });
     await bench.stop();
-    assert.equal(server.bought(), 0, "without a review a gate that is off stays off");
+    assert.equal(server.bought(), 0, "without a review this is too little");
     steer(bench.agent, { text: "Take the other one.", summary: "Compared", fingerprint: "compare:1234" });
     bench.answer("Taken.");
     await bench.stop();
