@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { startJudged } from "./judged.ts";
-import { gateMessages, turnEnds } from "./log.ts";
+import { gateMessages, toolOutcomes, turnEnds } from "./log.ts";
 import { type ModelAnswer, startModel } from "./model.ts";
 import { createScene, hostTest } from "./scene.ts";
 import { showTranscript } from "./transcript.ts";
@@ -151,3 +151,49 @@ for (
     assertEquals(server.judge.calls.length, 0);
   });
 }
+
+hostTest("a turn that ends with a question to the user isn't judged", async (host) => {
+  await using server = await startJudged();
+  const question = {
+    id: "which",
+    question: "Which file?",
+    options: [{ label: "a.txt" }, { label: "b.txt" }],
+  };
+  await using model = startModel([
+    bash(0.1),
+    { calls: [{ name: "ask_user_question", arguments: { questions: [question] } }] },
+    { text: "Which file do you mean?" },
+  ]);
+  const asking = `- insert:\n    - id: tool-ask-user\n      name: "@deepseek-ai/dsh-tool-ask-user"\n`;
+  await using scene = await createScene(host, { model, server, patch: gateOn({ mode: "strict" }) + asking });
+  const run = await scene.headless("Sort the file.");
+  assertEquals([run.code, run.stdout], [0, "Which file do you mean?\n"], run.stderr);
+  assert(model.requests[0]!.tools.includes("ask_user_question"));
+  assertEquals(gateMessages(await scene.session()), []);
+  assertEquals(server.judge.calls.length, 0);
+});
+
+hostTest("a plan that the judge doesn't accept is held back once, before the user is asked", async (host) => {
+  await using server = await startJudged();
+  const plan: ModelAnswer = {
+    calls: [{
+      name: "exit_plan_mode",
+      arguments: { plan: "# Sort it\n\nI will sort it somehow. quality=0.2" },
+    }],
+  };
+  await using model = startModel([plan, plan, { text: "Nobody answers." }]);
+  await using scene = await createScene(host, { model, server, patch: gateOn({ mode: "smart" }) });
+  await scene.drive([
+    { do: "create", agent: "a" },
+    { do: "plan", agent: "a", active: true },
+    { do: "say", agent: "a", text: "Plan how to sort the file." },
+  ]);
+  const session = await scene.session();
+  showTranscript(session);
+  const [held, through] = toolOutcomes(session);
+  assertEquals([held?.name, held?.isError], ["exit_plan_mode", true]);
+  assertMatch(held!.text, /0\.2\d*/);
+  assert(!/0\.2\d*/.test(through!.text), "the second time only the host itself says something");
+  const { reviews } = await server.get(`/v1/reviews?session=${session.header.id}`);
+  assertEquals(reviews.map(({ purpose }: { purpose: string }) => purpose), ["plan"]);
+});

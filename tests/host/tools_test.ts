@@ -130,6 +130,11 @@ hostTest(
       assertStringIncludes(model.requests[2 * i + 2]!.last, right!.text.slice(0, 200));
     });
     assertEquals(turnEnds(session), ["completed"]);
+    const judged = server.judge.calls.map(({ prompt }) => prompt);
+    assert(
+      judged.some((prompt) => prompt.includes("echo quality=0.9")),
+      "the session tool sent the session's own work",
+    );
   },
 );
 
