@@ -249,12 +249,12 @@ class DenoKvStore implements Store {
   }
 
   async #describe(writes: readonly Prepared[]): Promise<readonly Old[]> {
-    const olds: Old[] = [];
-    for (let first = 0; first < writes.length; first += BATCH) {
-      const keys = writes.slice(first, first + BATCH).map(({ name }) => ["entry", name]);
-      olds.push(...await whenFree(() => this.#kv.getMany<Description[]>(keys)));
-    }
-    return olds;
+    const batches = indices(0, Math.ceil(writes.length / BATCH)).map((n) => {
+      const keys = writes.slice(n * BATCH, (n + 1) * BATCH).map(({ name }) => ["entry", name]);
+      return whenFree(() => this.#kv.getMany<Description[]>(keys));
+    });
+    // Not one snapshot: the commit checks each.
+    return (await Promise.all(batches)).flat();
   }
 }
 
