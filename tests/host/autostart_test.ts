@@ -41,7 +41,7 @@ for (const end of ["by itself", "killed"] as const) {
           },
         });
         const running = scene.start(["Compare."]);
-        await idle.promise;
+        await Promise.race([idle.promise, running.ended]);
         assertEquals(alive, true, "a server answers while the host runs");
         if (end === "killed") running.kill("SIGKILL");
         const run = await running.ended;

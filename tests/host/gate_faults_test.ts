@@ -88,14 +88,14 @@ hostTest(
     await using model = startModel(work);
     await using scene = await createScene(host, { model, server, patch: gateOn({ totalMs: 60_000 }) });
     const running = scene.start(["Work."]);
-    await server.called;
+    await Promise.race([server.called, running.ended]);
     const sent = performance.now();
     running.kill("SIGINT");
-    await server.hungUp;
     const run = await running.ended;
     assertEquals(run.code, 130, run.stderr);
     const took = performance.now() - sent;
     assert(took < 5000, `it took ${took} ms`);
+    await server.hungUp;
     assertEquals(gateMessages(await scene.session()), []);
   },
 );
