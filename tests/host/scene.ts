@@ -24,7 +24,7 @@ import { copyPlugin, pluginTarget, writeProfile } from "./plugin.ts";
 const found = findHost();
 
 /** Why no scene can be played here, or null. */
-export const missingHost: string | null = "missing" in found ? found.missing : null;
+export const missingHost: string | null = "missing" in found ? `no DSH host: ${found.missing}` : null;
 
 /** A test that needs the real host; shown as ignored, with the reason, where there is none. */
 export function hostTest(
@@ -34,7 +34,7 @@ export function hostTest(
 ): void {
   const missing = missingHost ?? alsoMissing;
   Deno.test({
-    name: missing === null ? name : `${name} (skipped, no DSH host: ${missing})`,
+    name: missing === null ? name : `${name} (skipped: ${missing})`,
     ignore: missing !== null,
     fn: () => fn(found as Host),
   });
