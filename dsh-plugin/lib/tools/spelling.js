@@ -96,7 +96,9 @@ export function readNames(raw, names, shown = names) {
 function unknownName(name, spellings, names, value) {
   return invalid(
     name,
-    `is not an argument of this tool${didYouMean(name, spellings)} (it takes ${names.join(", ")})`,
+    `is not an argument of this tool${didYouMean(name, spellings)} (it takes ${
+      names.length === 0 ? "none" : names.join(", ")
+    })`,
     value,
   );
 }
