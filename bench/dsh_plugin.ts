@@ -1,13 +1,13 @@
 /**
  * What the DSH plugin costs in the real host (`deno task bench:plugin`, which installs the host first).
  *
- * Measures: the time between the host's writing of a call and of its result, for `verifier_compare` with 6 judged calls
- * and for a tool that only echoes, alternating in one session; the same request straight to the same server; the time
- * from starting the host to its first model request, with and without the plugin in its profile, alternating; and how
- * long importing and applying the two rows takes inside a host.
+ * Measures: the time between the host's writing of a call and of its result, for `verifier_compare` with 6 judged calls,
+ * for a tool that only echoes and for one that posts the same request by itself, in turn in one session; the time from
+ * starting the host to its first model request, with and without the plugin in its profile, in turn; and how long
+ * importing and applying the two rows takes in a host that is up.
  *
- * Doesn't measure: any model (the judge is a process that answers at once), a network (all is loopback), the server's
- * own work apart from that of one request, or how the model's answers differ because of the tools' descriptions.
+ * Doesn't measure: any model (the judge is a process that answers at once), a network (all is loopback), tools whose
+ * evidence is large, the gate, or how a model's answers differ because of the tools' descriptions.
  *
  * @module
  */
@@ -20,6 +20,8 @@ import { startModel } from "../tests/host/model.ts";
 import { copyPlugin, writeProfile } from "../tests/host/plugin.ts";
 import { createScene } from "../tests/host/scene.ts";
 
+/** Called in turn. */
+const TOOLS = ["verifier_compare", "bench_echo", "bench_straight"] as const;
 const CALLS = 60;
 /** Calls of each tool that come first and aren't counted: connections, compilation. */
 const WARM_UP = 5;
@@ -51,13 +53,15 @@ const comparison = (number: number) => ({
 async function calls(host: Host, folder: string, server: { readonly url: string }) {
   const out = join(folder, "calls.json");
   await using model = startModel(({ index }) => {
-    if (index >= 2 * (CALLS + WARM_UP)) return { text: "Done." };
-    const call = index % 2 === 0
-      ? { name: "verifier_compare", arguments: comparison(index) }
-      : { name: "bench_echo", arguments: { text: JSON.stringify(comparison(index)) } };
-    return { calls: [call] };
+    if (index >= TOOLS.length * (CALLS + WARM_UP)) return { text: "Done." };
+    const name = TOOLS[index % TOOLS.length]!;
+    const request = comparison(index);
+    return {
+      calls: [{ name, arguments: name === "verifier_compare" ? request : { text: JSON.stringify(request) } }],
+    };
   });
-  await using scene = await createScene(host, { model, server, patch: probe(out) });
+  const post = `${server.url}/v1/compare`;
+  await using scene = await createScene(host, { model, server, patch: probe(out, { post }) });
   const run = await scene.headless("Compare and echo.");
   if (run.code !== 0) throw new Error(`the host ended with ${run.code}: ${run.stderr}`);
   const { calls } = await figuresOf(out);
@@ -70,23 +74,7 @@ async function calls(host: Host, folder: string, server: { readonly url: string 
     }
     return found.slice(WARM_UP).map(({ ms }) => ms);
   };
-  return { compare: of("verifier_compare"), echo: of("bench_echo") };
-}
-
-async function straight(server: { readonly url: string }): Promise<readonly number[]> {
-  const times: number[] = [];
-  for (let i = 0; i < CALLS + WARM_UP; i++) {
-    const started = performance.now();
-    const response = await fetch(`${server.url}/v1/compare`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(comparison(100_000 + i)),
-    });
-    const { usage } = await response.json();
-    times.push(performance.now() - started);
-    if (usage.calls !== 6) throw new Error(`a comparison bought ${usage.calls} calls, not 6`);
-  }
-  return times.slice(WARM_UP);
+  return { compare: of("verifier_compare"), echo: of("bench_echo"), straight: of("bench_straight") };
 }
 
 /** Milliseconds from starting a host to its first request of an agent. */
@@ -160,8 +148,7 @@ await runBench(async () => {
   };
   try {
     await using server = await startAssay({ config });
-    const { compare, echo } = await calls(host, folder, server);
-    const direct = await straight(server);
+    const { compare, echo, straight } = await calls(host, folder, server);
     const starts = { with: [] as number[], without: [] as number[] };
     for (let i = 0; i < STARTS; i++) {
       // With and without by turns, and each of them first by turns.
@@ -179,11 +166,15 @@ await runBench(async () => {
       ms("a tool that only echoes: median", median(echo)),
       ms("a tool that only echoes: p90", quantile(echo, 0.9)),
       ms("verifier_compare over an echo: difference of the medians", median(compare) - median(echo)),
-      ms("the same request straight to the server: median", median(direct)),
       ms(
-        "what the plugin adds: over an echo and the straight request",
-        median(compare) - median(echo) - median(direct),
-        "difference of the medians above",
+        "a tool that only posts the same request: median",
+        median(straight),
+        "Node's fetch to the same server in the same host: its own work and the judge's are in it",
+      ),
+      ms(
+        "what the plugin adds to that: difference of the medians",
+        median(compare) - median(straight),
+        "reading arguments, rubric and settings, checking the answer against its schema, and its text",
       ),
       ms(
         "host's start to first model request, with the plugin: median",

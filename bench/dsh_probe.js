@@ -1,9 +1,11 @@
 // @ts-check
 /**
- * What `bench/dsh_plugin.ts` puts into the host beside the plugin: a tool that only echoes, and a clock that is read when
- * the host writes a call and its result into the session. Config: `out`, the JSON file that all figures go to when the
- * host ends; `load`, modules of a plugin that are imported and applied here one after the other, with the time that
- * takes; then the file is written as soon as that is done.
+ * What `bench/dsh_plugin.ts` puts into the host beside the plugin: a tool that only echoes, one that posts its text to
+ * `post` by itself, and a clock that is read when the host writes a call and its result into the session.
+ *
+ * Config: `out`, the JSON file that all figures go to when the host ends; `post`, an address; `load`, modules of a plugin
+ * that are imported and applied here one after the other, with the time that takes; then the file is written as soon as
+ * that is done.
  *
  * @module
  */
@@ -14,9 +16,9 @@ export const inject = ["tools"];
 
 /**
  * @param {any} ctx the host's context; its types aren't there when this file is checked
- * @param {{ out: string, load?: string[] }} config
+ * @param {{ out: string, post?: string, load?: string[] }} config
  */
-export function apply(ctx, { out, load = [] }) {
+export function apply(ctx, { out, post, load = [] }) {
   /** @type {Map<string, { name: string, at: number }>} */
   const open = new Map();
   /** @type {{ calls: { name: string, ms: number, isError: boolean }[], importMs: number, applyMs: number }} */
@@ -30,22 +32,34 @@ export function apply(ctx, { out, load = [] }) {
       if (call) figures.calls.push({ name: call.name, ms: now - call.at, isError: isError === true });
     }
   });
-  ctx.tools.register({
-    name: "bench_echo",
-    description: "Gives its text back.",
-    parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
-    output: {
-      schema: {
-        type: "object",
-        properties: { text: { type: "string" } },
-        required: ["text"],
-        additionalProperties: false,
+  const text = (/** @type {string} */ name, /** @type {(text: string) => Promise<string>} */ answer) =>
+    ctx.tools.register({
+      name,
+      description: "Takes a text and gives one back.",
+      parameters: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+      output: {
+        schema: {
+          type: "object",
+          properties: { text: { type: "string" } },
+          required: ["text"],
+          additionalProperties: false,
+        },
+        render: (/** @type {unknown} */ _args, /** @type {{ text: string }} */ value) => [
+          { type: "text", text: value.text },
+        ],
       },
-      render: (/** @type {unknown} */ _args, /** @type {{ text: string }} */ value) => [
-        { type: "text", text: value.text },
-      ],
-    },
-    execute: (/** @type {{ text: string }} */ { text }) => Promise.resolve({ text }),
+      execute: async (/** @type {{ text: string }} */ args) => ({ text: await answer(args.text) }),
+    });
+  text("bench_echo", (given) => Promise.resolve(given));
+  text("bench_straight", async (given) => {
+    const response = await fetch(post ?? "", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: given,
+    });
+    const { usage } = await response.json();
+    if (usage.calls !== 6) throw new Error(`a comparison bought ${usage.calls} calls, not 6`);
+    return "done";
   });
   const write = () => writeFileSync(out, JSON.stringify(figures));
   if (load.length === 0) {
