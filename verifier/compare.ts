@@ -21,6 +21,7 @@ import {
   nothingScored,
   prepare,
   type Prepared,
+  requestRedactor,
   sharedResult,
   type Side,
   side,
@@ -61,9 +62,10 @@ async function compareRecorded(
   options: CallOptions,
 ): Promise<CompareResult | PlanResult> {
   const warnings = new Warnings();
-  const a = normalizeTrajectory(request.a, "/a", warnings);
-  const b = normalizeTrajectory(request.b, "/b", warnings);
-  const prepared = await prepare(environment, request, options, warnings);
+  const redactor = requestRedactor(environment, request);
+  const a = normalizeTrajectory(request.a, "/a", warnings, redactor);
+  const b = normalizeTrajectory(request.b, "/b", warnings, redactor);
+  const prepared = await prepare(environment, request, options, warnings, redactor);
   checkImages(prepared, request.images, "/images");
   const [sideA, sideB] = [await side(prepared, a, "/a"), await side(prepared, b, "/b")];
   const identical = a.text === b.text && a.images.join("\n") === b.images.join("\n");

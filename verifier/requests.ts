@@ -6,6 +6,7 @@
  */
 import * as z from "zod";
 import { AssayError, type FieldError, showValue } from "./errors.ts";
+import { LONGEST_PATTERN, MOST_PATTERNS } from "./redaction/patterns.ts";
 import { fieldErrors } from "./request_errors.ts";
 import type { CompareRequest, SelectRequest, TrackRequest } from "./types.ts";
 
@@ -103,6 +104,12 @@ export const judgeChoice = z.union([
   }),
 ]);
 
+/** Patterns of what a judge must not see. */
+export const redactPatterns = z.array(z.string().min(1).max(LONGEST_PATTERN)).max(MOST_PATTERNS);
+/** What such a pattern may be, for descriptions. */
+export const PATTERN_RULE =
+  "A safe subset of regular expressions: no look-around, no back-references, no nested or ambiguous repetitions.";
+
 const MAXIMUM_COUNT = Number.MAX_SAFE_INTEGER;
 
 const shared = {
@@ -131,6 +138,10 @@ const shared = {
   dryRun: z.boolean().default(false).describe("Answers the plan and buys nothing."),
   cache: z.enum(["use", "refresh", "off"]).default("use").describe(
     "Score cache: refresh buys again and stores.",
+  ),
+  redact: redactPatterns.optional().describe(
+    "When given, also as an empty list: known kinds of secrets and what these patterns match are taken out of task, " +
+      `context and trajectories before anything is judged, compared or stored, and a warning counts the places. ${PATTERN_RULE}`,
   ),
 };
 

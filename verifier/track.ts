@@ -32,6 +32,7 @@ import {
   nothingScored,
   prepare,
   type Prepared,
+  requestRedactor,
   sharedResult,
   startBuying,
 } from "./verb.ts";
@@ -103,8 +104,9 @@ async function trackRecorded(
   options: CallOptions,
 ): Promise<TrackResult | PlanResult> {
   const warnings = new Warnings();
-  const trajectory = normalizeTrajectory(request.trajectory, "/trajectory", warnings);
-  const prepared = await prepare(environment, request, options, warnings);
+  const redactor = requestRedactor(environment, request);
+  const trajectory = normalizeTrajectory(request.trajectory, "/trajectory", warnings, redactor);
+  const prepared = await prepare(environment, request, options, warnings, redactor);
   checkImages(prepared, request.images, "/images");
   checkImages(prepared, trajectory.images, "/trajectory");
   if (trajectory.text.trim() === "") {

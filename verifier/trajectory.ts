@@ -7,6 +7,7 @@ import { renderSteps } from "./core.ts";
 import { AssayError } from "./errors.ts";
 import { MAXIMUM_IMAGES } from "./requests.ts";
 import { chatSteps } from "./chat_messages.ts";
+import type { Redactor } from "./redaction/redactor.ts";
 import { cleanText, Warnings } from "./text.ts";
 import type { Trajectory, TrajectoryInput } from "./types.ts";
 
@@ -40,23 +41,29 @@ function textStep(text: string, number: number): string {
  *   first user message (the task) are left out, with a warning.
  *
  * @param path JSON pointer of the trajectory in the request, for errors and warnings
- * @throws {AssayError} `invalid_request` naming the message of an unknown shape
+ * @param redactor takes secrets out of every part before it is rendered; `null` changes nothing
+ * @throws {AssayError} `invalid_request` naming the message of an unknown shape, or a pattern as the redactor does
  */
 export function normalizeTrajectory(
   input: TrajectoryInput,
   path: string,
   warnings: Warnings = new Warnings(),
+  redactor: Redactor | null = null,
 ): NormalizedTrajectory {
-  if (typeof input === "string") return plain(null, cleanText(input, path, warnings), [], path, warnings);
+  const read = (text: string, at: string): string => {
+    const clean = cleanText(text, at, warnings);
+    return redactor === null ? clean : redactor.clean(clean);
+  };
+  if (typeof input === "string") return plain(null, read(input, path), [], path, warnings);
   const id = input.id ?? null;
   const ownImages = input.images ?? [];
   if (input.text !== undefined) {
-    return plain(id, cleanText(input.text, `${path}/text`, warnings), ownImages, path, warnings);
+    return plain(id, read(input.text, `${path}/text`), ownImages, path, warnings);
   }
   if (input.steps !== undefined) {
     const stepImages = input.steps.map((step) => typeof step === "string" ? [] : step.images ?? []);
     const steps = input.steps.map((step, i) =>
-      textStep(cleanText(typeof step === "string" ? step : step.text, `${path}/steps/${i}`, warnings), i + 1)
+      textStep(read(typeof step === "string" ? step : step.text, `${path}/steps/${i}`), i + 1)
     );
     if (input.steps.every((step) => (typeof step === "string" ? step : step.text).trim() === "")) {
       warnings.add(`${path}: the trajectory is empty`);
@@ -69,7 +76,8 @@ export function normalizeTrajectory(
       warnings.add(`${path}: the trajectory is empty`);
       return plain(id, "", ownImages, path, new Warnings());
     }
-    return finish(id, renderSteps(structured), structured.map((step) => step.images ?? []), ownImages, path);
+    const shown = redactor === null ? structured : structured.map(redactor.step);
+    return finish(id, renderSteps(shown), structured.map((step) => step.images ?? []), ownImages, path);
   }
   throw AssayError.field(path, "must have exactly one of text, steps and messages");
 }

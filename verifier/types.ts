@@ -159,6 +159,8 @@ export interface SharedRequest {
   readonly deadlineMs?: number;
   readonly dryRun: boolean;
   readonly cache: "use" | "refresh" | "off";
+  /** Patterns; present, even empty: they and known secrets are taken out of everything untrusted. */
+  readonly redact?: readonly string[];
 }
 
 /** `POST /v1/compare`. */

@@ -14,6 +14,7 @@ import type { Judge } from "./judges/judge.ts";
 import { checkBudget, uncachedUsd } from "./plan.ts";
 import { type PromptSubject, type PromptText, promptText, sha256Hex } from "./prompt.ts";
 import { resolveRubric } from "./rubric.ts";
+import { type Redactor, redactorOf, warnOfRedacted } from "./redaction/redactor.ts";
 import { countChannels, createScorer, type Scorer } from "./scorer.ts";
 import { cleanText, Warnings } from "./text.ts";
 import type {
@@ -57,21 +58,36 @@ export interface Side {
   readonly images: readonly string[];
 }
 
-/** Rubric, judge, task and context of a request. @throws {AssayError} `invalid_request` for what doesn't fit */
+/** What takes secrets out of a request; `null` where it doesn't ask for that. @throws {AssayError} for a pattern that isn't accepted */
+export function requestRedactor(environment: Environment, request: SharedRequest): Redactor | null {
+  return redactorOf(request, environment.redact);
+}
+
+/**
+ * Rubric, judge, task and context of a request.
+ * @param redactor the request's, which has cleaned its trajectories before
+ * @throws {AssayError} `invalid_request` for what doesn't fit
+ */
 export async function prepare(
   environment: Environment,
   request: SharedRequest,
   options: CallOptions,
   warnings: Warnings,
+  redactor: Redactor | null = null,
 ): Promise<Prepared> {
   options.signal?.throwIfAborted();
   if (request.task.trim() === "") throw AssayError.field("/task", "must not be blank", request.task);
   const rubric = resolveRubric(request.criteria, request.groundTruthNote, warnings);
   const judge = resolveJudge(environment.judges, request.judge);
-  const task = cleanText(request.task, "/task", warnings);
+  const read = (text: string, path: string): string => {
+    const clean = cleanText(text, path, warnings);
+    return redactor === null ? clean : redactor.clean(clean);
+  };
+  const task = read(request.task, "/task");
   const context = request.context === undefined || request.context.trim() === ""
     ? null
-    : cleanText(request.context, "/context", warnings);
+    : read(request.context, "/context");
+  if (redactor !== null) warnOfRedacted(redactor, warnings);
   const secret = environment.delimiterSecret;
   const subject: PromptSubject = {
     task: await promptText(secret, task),

@@ -20,7 +20,8 @@ export const DRAFTS = { least: 2, most: 8, usual: 3 } as const;
 /** The rubric of drafts: they are answers that nobody has executed. */
 export const DRAFT_RUBRIC = "proposal";
 
-const { a: _, b: __, task, ...shape } = compareRequestSchema.shape;
+// A draft answers its prompt as it is: what was taken out of it would be missing from every draft.
+const { a: _, b: __, redact: ___, task, ...shape } = compareRequestSchema.shape;
 const { repeats, pivots } = selectRequestSchema.shape;
 
 /** Body of `POST /v1/best-of-n`. */

@@ -20,6 +20,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "b",
   "candidates",
   "trajectory",
+  // A pattern may spell out what it takes out.
+  "redact",
 ]);
 
 /** A text that isn't kept. */
@@ -55,6 +57,7 @@ export function requestOutline(request: SharedRequest): Outline {
   );
   return {
     settings: Object.fromEntries(settings),
+    ...(request.redact === undefined ? {} : { redactPatterns: request.redact.length }),
     chosenJudge: request.judge === undefined
       ? null
       : Array.isArray(request.judge)

@@ -19,7 +19,16 @@ import type { Scorer } from "../scorer.ts";
 import { Warnings } from "../text.ts";
 import { normalizeTrajectory } from "../trajectory.ts";
 import type { CallOptions, Plan, PlanResult, Rubric } from "../types.ts";
-import { admit, checkImages, prepare, type Prepared, sharedResult, side, startBuying } from "../verb.ts";
+import {
+  admit,
+  checkImages,
+  prepare,
+  type Prepared,
+  requestRedactor,
+  sharedResult,
+  side,
+  startBuying,
+} from "../verb.ts";
 
 /** The rubric that stands in for one that can't be read. */
 export const FALLBACK_RUBRIC = "coding";
@@ -65,7 +74,8 @@ async function gateRecorded(
   options: CallOptions,
 ): Promise<GateResult | PlanResult> {
   const warnings = new Warnings();
-  const work = normalizeTrajectory(request.trajectory, "/trajectory", warnings);
+  const redactor = requestRedactor(environment, request);
+  const work = normalizeTrajectory(request.trajectory, "/trajectory", warnings, redactor);
   if (work.text.trim() === "" && work.images.length === 0) {
     throw AssayError.field("/trajectory", "must not be blank", work.text);
   }
@@ -73,7 +83,7 @@ async function gateRecorded(
   // Without the signal: a caller that has left gets a note like everybody else.
   const { signal: _, ...unaborted } = options;
   const prepared: Prepared = {
-    ...await prepare(environment, { ...request, criteria }, unaborted, warnings),
+    ...await prepare(environment, { ...request, criteria }, unaborted, warnings, redactor),
     options,
   };
   checkFloors(request.floors, prepared.rubric.criteria, fellBack ? warnings : null);

@@ -26,6 +26,7 @@ import {
   nothingScored,
   prepare,
   type Prepared,
+  requestRedactor,
   sharedResult,
   type Side,
   side,
@@ -80,10 +81,11 @@ async function selectRecorded(
     );
   }
   const warnings = new Warnings();
+  const redactor = requestRedactor(environment, request);
   const candidates = request.candidates.map((input, i) =>
-    normalizeTrajectory(input, `/candidates/${i}`, warnings)
+    normalizeTrajectory(input, `/candidates/${i}`, warnings, redactor)
   );
-  const prepared = await prepare(environment, request, options, warnings);
+  const prepared = await prepare(environment, request, options, warnings, redactor);
   checkImages(prepared, request.images, "/images");
   const unique = uniqueCandidates(candidates, request.mode !== "upstream");
   const sides: Side[] = [];

@@ -9,8 +9,7 @@ import { readContent } from "../../transcripts/source.ts";
 import { chatSteps } from "../chat_messages.ts";
 import { renderSteps } from "../core.ts";
 import { AssayError } from "../errors.ts";
-import { redact } from "../redaction/redact.ts";
-import { compilePatterns, type PatternRedactor } from "../redaction/patterns.ts";
+import { createRedactor } from "../redaction/redactor.ts";
 import type { SessionRequest, SessionSource } from "./requests.ts";
 import { cleanText, type Warnings } from "../text.ts";
 import type { ChatMessage, Step } from "../types.ts";
@@ -33,14 +32,9 @@ const TASK_LEFT_OUT = "/log: left out the first user message (the task)";
  * accepted, a missing task, or a session in which the agent did nothing
  */
 export function readEvidence(request: SessionRequest, warnings: Warnings): Evidence {
-  const patterns = compilePatterns(request.redact, "/redact");
+  const redactor = createRedactor(request.redact);
   if (request.range !== undefined) checkRange(request);
-  const counter = { redacted: 0 };
-  const clean = (text: string): string => {
-    const { text: left, count } = (patterns as PatternRedactor)(text);
-    counter.redacted += count;
-    return redact(left);
-  };
+  const { clean } = redactor;
   const read = request.log !== undefined
     ? readLog(
       request.log,
@@ -56,7 +50,7 @@ export function readEvidence(request: SessionRequest, warnings: Warnings): Evide
   }
   const steps = read.structured === null
     ? read.plain.map(({ text, images }) => ({ text: clean(text), images }))
-    : renderSteps(read.structured.map((step) => cleanStep(step, clean))).map((text, i) => ({
+    : renderSteps(read.structured.map(redactor.step)).map((text, i) => ({
       text: withoutHeader(text),
       images: read.structured?.[i]?.images ?? [],
     }));
@@ -69,7 +63,7 @@ export function readEvidence(request: SessionRequest, warnings: Warnings): Evide
       ? undefined
       : clean(cleanText(request.context, "/context", warnings)),
     steps,
-    source: { ...read.source, steps: steps.length, redacted: counter.redacted },
+    source: { ...read.source, steps: steps.length, redacted: redactor.count().patterns },
   };
 }
 
@@ -199,15 +193,6 @@ function isEmpty({ content, tool_calls: calls }: ChatMessage): boolean {
     list === undefined || list === null || list === "" ||
     (Array.isArray(list) && list.length === 0);
   return none(content) && none(calls);
-}
-
-function cleanStep(step: Step, clean: (text: string) => string): Step {
-  return {
-    ...step,
-    message: clean(step.message),
-    commands: step.commands.map(clean),
-    outputs: step.outputs.map(clean),
-  };
 }
 
 /** `renderSteps` writes a header line, and so does whatever shows a list of steps. */

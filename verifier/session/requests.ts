@@ -7,8 +7,7 @@ import * as z from "zod";
 import type { SessionCounts } from "../../transcripts/dsh_session.ts";
 import type { Shortened } from "../tracker/bounded_steps.ts";
 import { type GateResult, ruleShape } from "../gate/requests.ts";
-import { LONGEST_PATTERN, MOST_PATTERNS } from "../redaction/patterns.ts";
-import { type Exact, MAXIMUM_STEPS, trackRequestSchema } from "../requests.ts";
+import { type Exact, MAXIMUM_STEPS, PATTERN_RULE, redactPatterns, trackRequestSchema } from "../requests.ts";
 import type { SharedResult, TrackResult } from "../types.ts";
 
 const { trajectory: _, task, checkpoints, causal, ...shared } = trackRequestSchema.shape;
@@ -36,9 +35,8 @@ export const sessionRequestSchema = z.strictObject({
     from: seq.optional().describe("What came from here on is shown."),
     to: seq.optional().describe("The log is read as if it ended here."),
   }).optional().describe("Sequence numbers of a log's events, both included; only with log."),
-  redact: z.array(z.string().min(1).max(LONGEST_PATTERN)).max(MOST_PATTERNS).default([]).describe(
-    "Regular expressions of what the judge must not see, beside the secrets that are always taken out. A safe subset: " +
-      "no look-around, no back-references, no nested or ambiguous repetitions.",
+  redact: redactPatterns.default([]).describe(
+    `Patterns of what the judge must not see, beside the secrets that are always taken out. ${PATTERN_RULE}`,
   ),
   maxCharacters: z.int().min(1000).max(10_000_000).default(DEFAULT_SESSION_CHARACTERS).describe(
     "Above so many characters the oldest steps are shortened; the answer says how many.",

@@ -39,6 +39,8 @@ const startRecord = z.object({
   seed: z.int(),
   deadlineMs: z.int().nullable(),
   promptCharacters: z.int().min(1000),
+  /** Patterns that are taken out of every step before it is stored; `null` when the start gave none. */
+  redact: z.array(z.string()).nullable().default(null),
   /** Name of the token that it was started with, and SHA-256 of the request; `null` without a name of the caller's own. */
   caller: z.string().nullable().default(null),
   bodyHash: z.string().nullable().default(null),

@@ -6,7 +6,7 @@
 import * as z from "zod";
 import { CHOSEN_ID } from "./records.ts";
 import { DEFAULT_PROMPT_CHARACTERS, type Shortened } from "./bounded_steps.ts";
-import { type Exact, MAXIMUM_IMAGES, trackRequestSchema } from "../requests.ts";
+import { type Exact, MAXIMUM_IMAGES, PATTERN_RULE, trackRequestSchema } from "../requests.ts";
 import type { Advice, Channel, Criterion, JudgeInfo, UnscoredReason, Usage } from "../types.ts";
 
 const shape = trackRequestSchema.shape;
@@ -32,6 +32,10 @@ export const trackerStartSchema = z.strictObject({
   images: shape.images,
   seed: shape.seed,
   deadlineMs: shape.deadlineMs.describe("Of the scoring of one step."),
+  redact: shape.redact.describe(
+    "When given, also as an empty list: what these patterns match is taken out of task, context and every step before " +
+      `it is stored, and a warning counts the places. Known kinds of secrets always are. ${PATTERN_RULE}`,
+  ),
   promptCharacters: z.int().min(1000).max(10_000_000).default(DEFAULT_PROMPT_CHARACTERS).describe(
     "Above so many characters of steps the prompt shortens the oldest ones; the answer says how many.",
   ),

@@ -8,6 +8,7 @@ import type { Environment } from "../environment.ts";
 import { AssayError } from "../errors.ts";
 import { sha256Hex } from "../prompt.ts";
 import { redact } from "../redaction/redact.ts";
+import { createRedactor, type Redactor, redactorOf, warnOfRedacted } from "../redaction/redactor.ts";
 import { cleanText, Warnings } from "../text.ts";
 import { adviceOf, track } from "../track.ts";
 import { RECORD_FORMAT, type StartRecord, type StepRecord } from "./records.ts";
@@ -32,14 +33,16 @@ import { prepare } from "../verb.ts";
  *
  * @param caller name of the caller's token; an id of its own is nobody else's
  * @returns its id, and its length: 0, or what it has where the same request with an id had made it before
- * @throws {AssayError} `invalid_request` as the verbs do, and for a key in `judge`, which would have to be stored;
+ * @throws {AssayError} `invalid_request` as the verbs do (a pattern of `redact` among them), and for a key in `judge`, which would have to be stored;
  * `idempotency_conflict` for an id that another request, another caller or a deleted tracker has taken
  */
 export async function startTracker(
   environment: Environment,
-  request: TrackerStartRequest,
+  given: TrackerStartRequest,
   caller: string | null = null,
 ): Promise<TrackerStarted> {
+  const redactor = redactorOf(given, environment.redact);
+  const request = redactor === null ? given : withoutSecrets(given, redactor);
   const trackers = openTrackers(environment.store);
   const bodyHash = request.id === undefined ? null : await sha256Hex(JSON.stringify(request));
   const existing = async (): Promise<TrackerStarted | null> =>
@@ -47,6 +50,7 @@ export async function startTracker(
   const before = await existing();
   if (before !== null) return before;
   const warnings = new Warnings();
+  if (redactor !== null) warnOfRedacted(redactor, warnings);
   const judge = fixJudge(request.judge, environment.judges.defaultProfile);
   const prepared = await prepare(
     environment,
@@ -77,6 +81,7 @@ export async function startTracker(
     seed: request.seed,
     deadlineMs: request.deadlineMs ?? null,
     promptCharacters: request.promptCharacters,
+    redact: request.redact === undefined ? null : [...request.redact],
     caller: request.id === undefined ? null : caller,
     bodyHash,
   };
@@ -86,6 +91,12 @@ export async function startTracker(
     throw new StoreError(`tracker ${record.id} exists already`);
   }
   return { id: record.id, created: true, length: 0, warnings: warnings.list() };
+}
+
+/** Cleaned before anything of it is hashed or stored. */
+function withoutSecrets(request: TrackerStartRequest, { clean }: Redactor): TrackerStartRequest {
+  const { task, context } = request;
+  return { ...request, task: clean(task), ...(context === undefined ? {} : { context: clean(context) }) };
 }
 
 /** A tracker of this id that the same request has made; `null` where the id is free. @throws {AssayError} where it is taken */
@@ -197,8 +208,10 @@ export async function updateTracker(
   }
   const { text, images } = readStep(request.step, warnings);
   checkReadsImages(environment, start.judge, images.length, "/step/images");
-  const bodyHash = await sha256Hex(JSON.stringify([text, images]));
-  const clean = redact(text);
+  const redactor = start.redact === null ? null : createRedactor(start.redact, environment.redact);
+  const clean = redactor === null ? redact(text) : redactor.clean(text);
+  if (redactor !== null) warnOfRedacted(redactor, warnings);
+  const bodyHash = await sha256Hex(JSON.stringify([redactor === null ? text : clean, images]));
   if (request.dryRun) {
     const log = await trackers.log(id);
     return await plan(environment, start, withStep(log, clean, images), log.length + 1);
