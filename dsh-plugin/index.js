@@ -42,7 +42,7 @@ export function apply(ctx, config) {
   const deps = { settings, connection: server.connection, ctx, log, autostart: server, problems };
   for (const spec of SPECS) {
     try {
-      registerTool(ctx, deps, spec(deps));
+      registerTool(ctx, deps, spec);
     } catch (error) {
       // Another verifier may have the name: a host that doesn't start for it would be worse than a missing tool.
       problems.push(`a tool isn't registered: ${error instanceof Error ? error.message : String(error)}`);

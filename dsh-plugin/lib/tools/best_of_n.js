@@ -5,26 +5,9 @@
  * @module
  */
 import { buy } from "./call.js";
-import { array, integer, nullable, number, object, optional, string } from "./output.js";
-import {
-  parameters,
-  readCriteria,
-  readShared,
-  requiredText,
-  TEXT_OR_OBJECT,
-  UNDECLARED,
-} from "./parameters.js";
+import { readCriteria, readShared, requiredText } from "./parameters.js";
 import { footer, list, oneLine, percent, planText, show } from "./render.js";
-import {
-  isPlan,
-  ranking,
-  requireLists,
-  resultOrPlan,
-  scoredParts,
-  shared,
-  tally,
-  verdict,
-} from "./results.js";
+import { isPlan, requireLists, scoredParts, tally } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 
 /** Characters of the winning draft that are given back; the rest is a notice. */
@@ -38,99 +21,71 @@ const WRITER = [
 /** A session's, a workspace's and the configured rubric are for finished work; of drafts nothing was executed. */
 const DRAFT_RUBRIC = { criteria: "proposal", origin: "default" };
 
-const output = resultOrPlan({
-  ...shared,
-  best: integer(),
-  draft: string("The best draft."),
-  generator: object({ profile: string(), kind: string(), model: string() }),
-  drafts: array(object({
-    index: integer(),
-    characters: nullable(integer()),
-    finishReason: nullable(string()),
-    failure: optional(object({ reason: string(), detail: string() })),
-  })),
-  stopped: string(),
-  agreement: optional(number()),
-  ranking,
-  acceptance: verdict,
-});
+/** @typedef {import("./parameters.js").Arguments} Arguments */
+/** @typedef {import("./register.js").Execution} Execution */
+/** @typedef {import("./register.js").Deps} Deps */
 
-/** @type {import("./register.js").ToolSpec} */
-const tool = {
-  name: "verifier_best_of_n",
-  description:
-    "Has several drafts of one answer written by the server's model and gives back the best, measured.",
-  parameters: parameters([
-    "context",
-    "criteria",
-    "repeats",
-    "judge",
-    "images",
-    "dryRun",
-  ], {
-    prompt: { type: "string", description: "Required. What to write." },
-    n: { type: "integer", description: "Drafts, 2 to 8, default 3." },
-    generator: { ...TEXT_OR_OBJECT, description: "Judge that writes." },
-  }),
-  accepts: [...UNDECLARED, "pivots", "threshold", "floors"],
-  output,
-  concurrencySafe: true,
-  renames: [["/judge/profile", "/judge"]],
-  async run(args, exec, deps) {
-    const prompt = requiredText(args, "prompt");
-    const fields = readShared(args, deps.settings.get());
-    const asked = readCriteria(args);
-    const rubric = asked === undefined ? DRAFT_RUBRIC : await rubricOf(deps, exec, asked);
-    const own = ["n", "generator", "pivots", "threshold", "floors"].filter((
-      name,
-    ) => args[name] !== undefined);
-    const answer = /** @type {any} */ (await buy(deps, exec, "/v1/best-of-n", {
-      ...fields,
-      prompt,
-      criteria: rubric.criteria,
-      ...Object.fromEntries(own.map((name) => [name, args[name]])),
-    }));
-    if (isPlan(answer)) return answer;
-    requireLists(answer, ["drafts", "ranking"]);
-    const text = answer.drafts[answer.best]?.text;
-    return {
-      ...answer,
-      draft: bounded(text, answer.id),
-      drafts: answer.drafts.map((/** @type {any} */ draft) => ({
-        ...draft,
-        characters: draft.text?.length ?? null,
-      })),
-      statement: statement(answer),
-      criteriaOrigin: rubric.origin,
-      scored: scoredParts(answer),
-      unscoredReasons: tally([]),
-    };
-  },
-  advise: ({ errors }) => errors?.some(({ path }) => path === "/generator") ? WRITER : null,
-  title: ({ n }) => typeof n === "number" ? `Best of ${n} drafts` : "Best of several drafts",
-  headline: (value) => isPlan(value) ? `Best of N: ${value.plan.calls} calls` : value.statement,
-  render(_args, value) {
-    if (isPlan(value)) return planText(value.plan);
-    const odd = value.drafts.filter((/** @type {any} */ draft) =>
-      draft.failure !== null || draft.finishReason !== "stop"
-    );
-    return [
-      value.statement,
-      ...acceptanceLines(value.acceptance),
-      ...list(value.ranking, rankingLine),
-      ...list(odd, oddLine),
-      ...footer(value),
-      `Written by ${oneLine(value.generator.profile, 80)} (${
-        oneLine(value.generator.model, 80)
-      }). Draft ${value.best}:`,
-      "",
-      value.draft,
-    ].join("\n");
-  },
-};
+/** @param {Arguments} args @param {Execution} exec @param {Deps} deps @returns {Promise<unknown>} */
+export async function run(args, exec, deps) {
+  const prompt = requiredText(args, "prompt");
+  const fields = readShared(args, deps.settings.get());
+  const asked = readCriteria(args);
+  const rubric = asked === undefined ? DRAFT_RUBRIC : await rubricOf(deps, exec, asked);
+  const own = ["n", "generator", "pivots", "threshold", "floors"].filter((
+    name,
+  ) => args[name] !== undefined);
+  const answer = /** @type {any} */ (await buy(deps, exec, "/v1/best-of-n", {
+    ...fields,
+    prompt,
+    criteria: rubric.criteria,
+    ...Object.fromEntries(own.map((name) => [name, args[name]])),
+  }));
+  if (isPlan(answer)) return answer;
+  requireLists(answer, ["drafts", "ranking"]);
+  const text = answer.drafts[answer.best]?.text;
+  return {
+    ...answer,
+    draft: bounded(text, answer.id),
+    drafts: answer.drafts.map((/** @type {any} */ draft) => ({
+      ...draft,
+      characters: draft.text?.length ?? null,
+    })),
+    statement: statement(answer),
+    criteriaOrigin: rubric.origin,
+    scored: scoredParts(answer),
+    unscoredReasons: tally([]),
+  };
+}
 
-/** The tool. */
-export const spec = () => tool;
+/** What to do after a failure that only this tool knows. @param {import("../server/errors.js").VerifierError} error @returns {string | null} */
+export function advise({ errors }) {
+  return errors?.some(({ path }) => path === "/generator") ? WRITER : null;
+}
+
+/** Of the completed call. @param {any} value @returns {string} */
+export function headline(value) {
+  return isPlan(value) ? `Best of N: ${value.plan.calls} calls` : value.statement;
+}
+
+/** @param {Arguments} _args @param {any} value @returns {string} */
+export function render(_args, value) {
+  if (isPlan(value)) return planText(value.plan);
+  const odd = value.drafts.filter((/** @type {any} */ draft) =>
+    draft.failure !== null || draft.finishReason !== "stop"
+  );
+  return [
+    value.statement,
+    ...acceptanceLines(value.acceptance),
+    ...list(value.ranking, rankingLine),
+    ...list(odd, oddLine),
+    ...footer(value),
+    `Written by ${oneLine(value.generator.profile, 80)} (${
+      oneLine(value.generator.model, 80)
+    }). Draft ${value.best}:`,
+    "",
+    value.draft,
+  ].join("\n");
+}
 
 /** @param {string | null | undefined} text @param {string} id @returns {string | null} */
 function bounded(text, id) {

@@ -10,21 +10,17 @@ import { VerifierError } from "../server/errors.js";
 /** @typedef {import("./register.js").Deps} Deps */
 /** @typedef {import("./register.js").Execution} Execution */
 
-/** The host's deadline of a tool stands this far behind the plugin's own, which says more. */
-const HOST_SLACK_MS = 5000;
-
 /**
- * The three deadlines of a call: the server gives up first and answers with what it has, then this package, then the
- * host.
+ * The deadlines of a call: the server gives up first and answers with what it has, then this package, then the host (its
+ * deadline is set where the tool is registered).
  *
  * @param {number} timeoutMs the setting: whole time of one call
- * @returns {{ server: number, own: number, host: number }} milliseconds
+ * @returns {{ server: number, own: number }} milliseconds
  */
 export function deadlines(timeoutMs) {
   return {
     server: Math.max(1, Math.floor(timeoutMs - Math.min(5000, timeoutMs / 10))),
     own: timeoutMs,
-    host: timeoutMs + HOST_SLACK_MS,
   };
 }
 

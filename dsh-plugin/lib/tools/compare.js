@@ -5,120 +5,67 @@
  * @module
  */
 import { buy } from "./call.js";
-import { array, boolean, integer, nullable, number, object, oneOfStrings, string } from "./output.js";
-import {
-  parameters,
-  readCriteria,
-  readShared,
-  readTrajectory,
-  required,
-  requiredText,
-  TEXT_OR_OBJECT,
-  UNDECLARED,
-} from "./parameters.js";
+import { readCriteria, readShared, readTrajectory, required, requiredText } from "./parameters.js";
 import { footer, list, oneLine, planText, show, showWithError } from "./render.js";
-import { isPlan, requireLists, resultOrPlan, scoredParts, shared, tally } from "./results.js";
+import { isPlan, requireLists, scoredParts, tally } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 
 /** A margin below one step of the judge's scale of 20 letters is small. */
 const STEP = 1 / 19;
 
-const output = resultOrPlan({
-  ...shared,
-  winner: oneOfStrings(["A", "B", "tie"]),
-  rewardA: nullable(number()),
-  rewardB: nullable(number()),
-  margin: nullable(number()),
-  standardError: nullable(number()),
-  slotBias: nullable(number()),
-  agreement: nullable(number()),
-  identical: boolean(),
-  criteria: array(object({
-    id: string(),
-    name: string(),
-    weight: number(),
-    rewardA: nullable(number()),
-    rewardB: nullable(number()),
-    scored: integer(),
-    unscored: integer(),
-  })),
-});
+/** @typedef {import("./parameters.js").Arguments} Arguments */
+/** @typedef {import("./register.js").Execution} Execution */
+/** @typedef {import("./register.js").Deps} Deps */
 
-/** @type {import("./register.js").ToolSpec} */
-const tool = {
-  name: "verifier_compare",
-  description:
-    "Which of two attempts at a task is better, and how sure: both are graded per criterion in both orders.",
-  parameters: parameters([
-    "task",
-    "context",
-    "criteria",
-    "repeats",
-    "judge",
-    "images",
-    "dryRun",
-  ], {
-    task: {
-      type: "string",
-      description: "Required. What the attempts were asked to do.",
-    },
-    a: {
-      ...TEXT_OR_OBJECT,
-      description: "Required. One attempt: what was done, commands and outputs included.",
-    },
-    b: { ...TEXT_OR_OBJECT, description: "Required. The other." },
-  }),
-  accepts: [...UNDECLARED, "reviewStage"],
-  output,
-  concurrencySafe: true,
-  renames: [["/judge/profile", "/judge"]],
-  async run(args, exec, deps) {
-    const task = requiredText(args, "task");
-    const a = readTrajectory(required(args, "a"), "a");
-    const b = readTrajectory(required(args, "b"), "b");
-    const fields = readShared(args, deps.settings.get());
-    const rubric = await rubricOf(deps, exec, readCriteria(args));
-    const answer = /** @type {any} */ (await buy(deps, exec, "/v1/compare", {
-      ...fields,
-      task,
-      criteria: rubric.criteria,
-      a,
-      b,
-    }));
-    if (isPlan(answer)) return answer;
-    requireLists(answer, ["calls", "criteria"]);
-    const reasons = answer.calls.flatMap((/** @type {any} */ call) =>
-      [call.a, call.b].flatMap((side) => side.kind === "unscored" ? [side.reason] : [])
-    );
-    return {
-      ...answer,
-      statement: statement(answer),
-      criteriaOrigin: rubric.origin,
-      scored: scoredParts(answer),
-      unscoredReasons: tally(reasons),
-    };
-  },
-  title: () => "Compare two attempts",
-  headline: (value) => isPlan(value) ? `Compare: ${value.plan.calls} calls` : value.statement,
-  render(_args, value) {
-    if (isPlan(value)) return planText(value.plan);
-    return [
-      value.statement,
-      ...(value.identical ? [] : [
-        "Criteria (A against B):",
-        ...list(
-          value.criteria,
-          (/** @type {any} */ row) => criterionLine(row, value.winner),
-        ),
-        ...weakest(value),
-      ]),
-      ...footer(value),
-    ].join("\n");
-  },
-};
+/** @param {Arguments} args @param {Execution} exec @param {Deps} deps @returns {Promise<unknown>} */
+export async function run(args, exec, deps) {
+  const task = requiredText(args, "task");
+  const a = readTrajectory(required(args, "a"), "a");
+  const b = readTrajectory(required(args, "b"), "b");
+  const fields = readShared(args, deps.settings.get());
+  const rubric = await rubricOf(deps, exec, readCriteria(args));
+  const answer = /** @type {any} */ (await buy(deps, exec, "/v1/compare", {
+    ...fields,
+    task,
+    criteria: rubric.criteria,
+    a,
+    b,
+  }));
+  if (isPlan(answer)) return answer;
+  requireLists(answer, ["calls", "criteria"]);
+  const reasons = answer.calls.flatMap((/** @type {any} */ call) =>
+    [call.a, call.b].flatMap((side) => side.kind === "unscored" ? [side.reason] : [])
+  );
+  return {
+    ...answer,
+    statement: statement(answer),
+    criteriaOrigin: rubric.origin,
+    scored: scoredParts(answer),
+    unscoredReasons: tally(reasons),
+  };
+}
 
-/** The tool. */
-export const spec = () => tool;
+/** Of the completed call. @param {any} value @returns {string} */
+export function headline(value) {
+  return isPlan(value) ? `Compare: ${value.plan.calls} calls` : value.statement;
+}
+
+/** @param {Arguments} _args @param {any} value @returns {string} */
+export function render(_args, value) {
+  if (isPlan(value)) return planText(value.plan);
+  return [
+    value.statement,
+    ...(value.identical ? [] : [
+      "Criteria (A against B):",
+      ...list(
+        value.criteria,
+        (/** @type {any} */ row) => criterionLine(row, value.winner),
+      ),
+      ...weakest(value),
+    ]),
+    ...footer(value),
+  ].join("\n");
+}
 
 /**
  * The verdict in one or two sentences. A tie is called a tie, and what can't be told apart is said to be so.

@@ -1,22 +1,18 @@
 // @ts-check
 /**
- * From a tool's specification to what the host registers: names are read, deadlines set, errors made readable, results
- * checked against their schema and rendered.
+ * From a tool's specification to what the host registers. Registering loads nothing that only a call needs: what a tool
+ * does, and what is common to all calls, is loaded by the first one, so that a host starts faster.
  *
  * @module
  */
-import { toVerifierError, VerifierError } from "../server/errors.js";
-import { deadlines } from "./call.js";
-import { adviceFor } from "./advice.js";
-import { project } from "./output.js";
-import { oneLine } from "./render.js";
-import { readNames, renameFields } from "./spelling.js";
+import { toVerifierError } from "../server/errors.js";
+import { readNames } from "./spelling.js";
 
 /** @typedef {import("./output.js").Schema} Schema */
 /** @typedef {import("./parameters.js").Arguments} Arguments */
 
-/** Characters of a card's title. */
-const LONGEST_TITLE = 120;
+/** The host's deadline of a tool stands this far behind the plugin's own, which says more. Milliseconds. */
+const HOST_SLACK_MS = 5000;
 
 /**
  * What a tool gets from the host for one call; the part of it that is used here.
@@ -56,11 +52,18 @@ const LONGEST_TITLE = 120;
  * @property {Schema} output Closed, from `output.js`.
  * @property {boolean} concurrencySafe Whether calls may overlap.
  * @property {readonly (readonly [string, string])[]} [renames] From a JSON pointer of the wire to one of the declared arguments.
- * @property {(args: Arguments, exec: Execution, deps: Deps) => Promise<unknown>} run
- * @property {(error: VerifierError) => string | null} [advise] What to do after a failure that only this tool knows.
- * @property {(args: Arguments, value: any) => string} render
  * @property {(args: Arguments) => string} title Of the pending call, short.
+ * @property {() => Promise<ToolWork>} work Imports what the tool does.
+ */
+
+/**
+ * What a tool does. `render` and `headline` only get what `run` gave.
+ *
+ * @typedef {object} ToolWork
+ * @property {(args: Arguments, exec: Execution, deps: Deps) => Promise<unknown>} run
+ * @property {(args: Arguments, value: any) => string} render
  * @property {(value: any) => string} [headline] Of the completed call, short.
+ * @property {(error: import("../server/errors.js").VerifierError) => string | null} [advise] What to do after a failure that only this tool knows.
  */
 
 /**
@@ -99,80 +102,46 @@ function define(deps, spec, face) {
   const declared = Object.keys(/** @type {Record<string, Schema>} */ (spec.parameters["properties"] ?? {}));
   const names = [...declared, ...(spec.accepts ?? [])];
   const read = (/** @type {unknown} */ raw) => readNames(raw, names, declared);
+  /** @type {import("./execution.js").Tool | null} */
+  let loaded = null;
+  /** The tool of the call that gave a value: it has run, so it is there. */
+  const ran = () => {
+    if (loaded === null) throw new TypeError(`${face.name} has given no result yet`);
+    return loaded;
+  };
   return {
     ...face,
     output: {
       schema: spec.output,
-      render: (/** @type {unknown} */ raw, /** @type {any} */ value) => [
-        { type: "text", text: spec.render(read(raw).args, value) },
+      render: (/** @type {unknown} */ raw, /** @type {unknown} */ value) => [
+        { type: "text", text: ran().render(read(raw).args, value) },
       ],
-      presentationMeta: (
-        /** @type {unknown} */ _raw,
-        /** @type {any} */ value,
-      ) => ({
-        headline: spec.headline === undefined ? null : oneLine(spec.headline(value), LONGEST_TITLE),
+      presentationMeta: (/** @type {unknown} */ _raw, /** @type {unknown} */ value) => ({
+        headline: ran().headline(value),
       }),
     },
     // Read by the host at every call, so that a changed setting counts at once.
     get timeoutMs() {
-      return deadlines(deps.settings.get()["timeoutMs"]).host;
+      return deps.settings.get()["timeoutMs"] + HOST_SLACK_MS;
     },
     isConcurrencySafe: () => spec.concurrencySafe,
     presentCall: (/** @type {unknown} */ raw) => presentCall(spec, read, raw),
     presentResult: (/** @type {unknown} */ _raw, /** @type {any} */ result) => presentResult(result),
-    execute: (/** @type {unknown} */ raw, /** @type {Execution} */ exec) =>
-      execute(deps, spec, read, raw, exec),
+    async execute(/** @type {unknown} */ raw, /** @type {Execution} */ exec) {
+      loaded ??= await load(deps, spec, read);
+      return await loaded.execute(raw, exec);
+    },
   };
 }
 
-/**
- * One call, from raw arguments to a value that the output schema accepts.
- *
- * @param {Deps} deps @param {ToolSpec} spec @param {(raw: unknown) => ReturnType<typeof readNames>} read @param {unknown} raw @param {Execution} exec
- * @returns {Promise<unknown>}
- * @throws {VerifierError} whose message begins with a code and is written for a model
- */
-async function execute(deps, spec, read, raw, exec) {
-  /** @type {Readonly<Record<string, string>>} */
-  let spelled = {};
+/** @param {Deps} deps @param {ToolSpec} spec @param {(raw: unknown) => ReturnType<typeof readNames>} read @returns {Promise<import("./execution.js").Tool>} */
+async function load(deps, spec, read) {
   try {
-    const { args, spelled: names } = read(raw);
-    spelled = names;
-    if (exec.signal.aborted) {
-      throw new VerifierError(
-        "aborted",
-        "The call was cancelled before it began.",
-      );
-    }
-    return project(spec.output, await spec.run(args, exec, deps));
+    const [{ prepare }, work] = await Promise.all([import("./execution.js"), spec.work()]);
+    return prepare(deps, spec, work, read);
   } catch (error) {
-    let known = toVerifierError(error);
-    if (known.status !== null) known = renameFields(known, spec.renames ?? []);
-    known = renameFields(
-      known,
-      Object.entries(spelled).map((
-        [name, spelling],
-      ) => [`/${name}`, `/${spelling}`]),
-    );
-    throw readable(known, spec.advise?.(known) ?? adviceFor(known, deps));
+    throw toVerifierError(error);
   }
-}
-
-/**
- * The error with a message for a model: what was bought until then, and what to do next.
- *
- * @param {VerifierError} error @param {string | null} advice @returns {VerifierError}
- */
-function readable(error, advice) {
-  const { decision } = error;
-  const more = [
-    ...(decision === undefined ? [] : [`Decision ${decision} tells what was judged before.`]),
-    ...(advice === null ? [] : [advice]),
-  ];
-  if (more.length > 0) {
-    error.message = `${error.message.replace(/(?<![.!?…])$/, ".")} ${more.join(" ")}`;
-  }
-  return error;
 }
 
 /** @param {ToolSpec} spec @param {(raw: unknown) => ReturnType<typeof readNames>} read @param {unknown} raw @returns {unknown} */

@@ -5,19 +5,9 @@
  * @module
  */
 import { buy } from "./call.js";
-import { array, integer, nullable, number, object, optional, string } from "./output.js";
-import {
-  parameters,
-  readCriteria,
-  readShared,
-  readTrajectory,
-  required,
-  requiredText,
-  TEXT_OR_OBJECT,
-  UNDECLARED,
-} from "./parameters.js";
+import { readCriteria, readShared, readTrajectory, required, requiredText } from "./parameters.js";
 import { countOf, footer, list, oneLine, percent, planText, show, showWithError } from "./render.js";
-import { isPlan, ranking, requireLists, resultOrPlan, scoredParts, shared, tally } from "./results.js";
+import { isPlan, requireLists, scoredParts, tally } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 import { invalid } from "./spelling.js";
 
@@ -26,104 +16,59 @@ const EQUAL = 1e-9;
 /** Below this probability of being the judge's own best, the pick is called uncertain. */
 const CERTAIN = 0.8;
 
-const output = resultOrPlan({
-  ...shared,
-  best: nullable(integer()),
-  mode: string(),
-  stopped: string("complete, tie, not_worth, unusable or budget."),
-  probabilityRight: nullable(number()),
-  agreement: optional(number()),
-  slotBias: nullable(number()),
-  cycleResidual: nullable(number()),
-  comparisons: integer(),
-  ranking,
-  criteria: array(object({
-    id: string(),
-    name: string(),
-    weight: number(),
-    scored: integer(),
-    unscored: integer(),
-  })),
-});
+/** @typedef {import("./parameters.js").Arguments} Arguments */
+/** @typedef {import("./register.js").Execution} Execution */
+/** @typedef {import("./register.js").Deps} Deps */
 
-/** @type {import("./register.js").ToolSpec} */
-const tool = {
-  name: "verifier_select",
-  description:
-    "The best of several attempts at a task, as a ranking with probabilities. Indices are 0-based.",
-  parameters: parameters([
-    "task",
-    "context",
-    "criteria",
-    "repeats",
-    "judge",
-    "images",
-    "dryRun",
-  ], {
-    task: {
-      type: "string",
-      description: "Required. What the attempts were asked to do.",
-    },
-    candidates: {
-      type: "array",
-      items: TEXT_OR_OBJECT,
-      description: "Required. The attempts.",
-    },
-    pivots: { type: "integer", description: "Attempts that all others meet." },
-    seed: { type: "integer" },
-  }),
-  accepts: [...UNDECLARED, "mode", "prior", "worth", "reviewStage"],
-  output,
-  concurrencySafe: true,
-  renames: [["/judge/profile", "/judge"]],
-  async run(args, exec, deps) {
-    const task = requiredText(args, "task");
-    const candidates = readCandidates(args);
-    const fields = readShared(args, deps.settings.get());
-    const rubric = await rubricOf(deps, exec, readCriteria(args));
-    const { mode, pivots, prior, worth } = args;
-    const answer = /** @type {any} */ (await buy(deps, exec, "/v1/select", {
-      ...fields,
-      task,
-      criteria: rubric.criteria,
-      candidates,
-      ...present({ mode, pivots, prior, worth }),
-    }));
-    if (isPlan(answer)) return answer;
-    requireLists(answer, ["ranking", "pairs", "criteria", "unscoredParts"]);
-    return {
-      ...answer,
-      statement: statement(answer),
-      criteriaOrigin: rubric.origin,
-      scored: scoredParts(answer),
-      comparisons: answer.pairs.length,
-      unscoredReasons: tally(
-        answer.unscoredParts.map((/** @type {any} */ part) => part.reason),
-      ),
-    };
-  },
-  title: ({ candidates }) =>
-    Array.isArray(candidates) ? `Select the best of ${candidates.length}` : "Select the best",
-  headline: (value) => isPlan(value) ? `Select: ${value.plan.calls} calls` : value.statement,
-  render(_args, value) {
-    if (isPlan(value)) return planText(value.plan);
-    const unsure = value.criteria.filter((/** @type {any} */ row) => row.unscored > 0);
-    return [
-      value.statement,
-      "Ranking, best first:",
-      ...list(value.ranking, rankingLine),
-      `${countOf(value.comparisons, "comparison")} (${oneLine(value.mode, 40)}).`,
-      ...list(
-        unsure,
-        (/** @type {any} */ row) => `${oneLine(row.name, 80)}: ${row.unscored} not scored`,
-      ),
-      ...footer(value),
-    ].join("\n");
-  },
-};
+/** @param {Arguments} args @param {Execution} exec @param {Deps} deps @returns {Promise<unknown>} */
+export async function run(args, exec, deps) {
+  const task = requiredText(args, "task");
+  const candidates = readCandidates(args);
+  const fields = readShared(args, deps.settings.get());
+  const rubric = await rubricOf(deps, exec, readCriteria(args));
+  const { mode, pivots, prior, worth } = args;
+  const answer = /** @type {any} */ (await buy(deps, exec, "/v1/select", {
+    ...fields,
+    task,
+    criteria: rubric.criteria,
+    candidates,
+    ...present({ mode, pivots, prior, worth }),
+  }));
+  if (isPlan(answer)) return answer;
+  requireLists(answer, ["ranking", "pairs", "criteria", "unscoredParts"]);
+  return {
+    ...answer,
+    statement: statement(answer),
+    criteriaOrigin: rubric.origin,
+    scored: scoredParts(answer),
+    comparisons: answer.pairs.length,
+    unscoredReasons: tally(
+      answer.unscoredParts.map((/** @type {any} */ part) => part.reason),
+    ),
+  };
+}
 
-/** The tool. */
-export const spec = () => tool;
+/** Of the completed call. @param {any} value @returns {string} */
+export function headline(value) {
+  return isPlan(value) ? `Select: ${value.plan.calls} calls` : value.statement;
+}
+
+/** @param {Arguments} _args @param {any} value @returns {string} */
+export function render(_args, value) {
+  if (isPlan(value)) return planText(value.plan);
+  const unsure = value.criteria.filter((/** @type {any} */ row) => row.unscored > 0);
+  return [
+    value.statement,
+    "Ranking, best first:",
+    ...list(value.ranking, rankingLine),
+    `${countOf(value.comparisons, "comparison")} (${oneLine(value.mode, 40)}).`,
+    ...list(
+      unsure,
+      (/** @type {any} */ row) => `${oneLine(row.name, 80)}: ${row.unscored} not scored`,
+    ),
+    ...footer(value),
+  ].join("\n");
+}
 
 /** @param {import("./parameters.js").Arguments} args @returns {readonly unknown[]} */
 function readCandidates(args) {

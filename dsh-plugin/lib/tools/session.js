@@ -1,93 +1,108 @@
 // @ts-check
 /**
  * `verifier_session` and `verifier_current_session`: how the agent's own session progresses, or whether its work is
- * accepted against an attempt in which nothing was done.
+ * accepted against an attempt in which nothing was done. The session's log goes to the server, with its images where
+ * the judge reads any.
  *
  * @module
  */
-import { array, boolean, integer, nullable, number, object, optional, string } from "./output.js";
-import { parameters, UNDECLARED } from "./parameters.js";
+import { ownEvents } from "../host/events.js";
+import { sessionLog } from "../host/session_log.js";
+import { userImages } from "../host/task.js";
+import { buy } from "./call.js";
+import { readCriteria, readShared } from "./parameters.js";
 import { countOf, footer, list, oneLine, planText, show } from "./render.js";
-import { curve, isPlan, resultOrPlan, shared, verdict } from "./results.js";
+import { isPlan, scoredParts, tally } from "./results.js";
+import { rubricOf } from "./rubric_of.js";
+import { askWithImages, sessionImages, sessionOf } from "./session_evidence.js";
+import { invalid } from "./spelling.js";
 import { curveLines, progressStatement } from "./track.js";
 
-const output = resultOrPlan({
-  ...shared,
-  mode: string("progress or acceptance."),
-  task: string("As the judge was shown it."),
-  progress: nullable(object({
-    causal: boolean(),
-    curve,
-    final: nullable(number()),
-    advice: optional(string("rising, plateau, falling or done.")),
-  })),
-  acceptance: nullable(verdict),
-  source: object({
-    version: nullable(integer()),
-    id: nullable(string()),
-    steps: integer(),
-    range: nullable(object({ from: integer(), to: integer() })),
-    redacted: integer(),
-    leftOut: array(object({ kind: string(), count: integer() })),
-  }),
-  shortened: object({ steps: integer(), leftOut: integer(), characters: integer() }),
-  stored: boolean(),
-});
+/** @typedef {import("./parameters.js").Arguments} Arguments */
+/** @typedef {import("./register.js").Execution} Execution */
+/** @typedef {import("./register.js").Deps} Deps */
 
-/** @type {import("./register.js").ToolSpec} */
-const tool = {
-  name: "verifier_session",
-  description:
-    "Judges this session's own work so far: its progress, or (mode acceptance) whether it is good enough to " +
-    "be called done.",
-  aliases: [{
-    name: "verifier_current_session",
-    description: "Scores this session's work against no work at all (verifier_session with mode acceptance).",
-  }],
-  parameters: parameters(["context", "criteria", "repeats", "judge", "images", "dryRun"], {
-    mode: { type: "string", enum: ["progress", "acceptance"], description: "Default progress." },
-    task: { type: "string", description: "Default: what the user asked." },
-    checkpoints: { type: "array", items: { type: "integer" }, description: "Steps to score, for progress." },
-    threshold: { type: "number", description: "Least score to accept, 0 to 1." },
-    from: { type: "integer", description: "First event (seq) that counts." },
-    to: { type: "integer", description: "Last event (seq)." },
-    redact: { type: "array", items: { type: "string" }, description: "Patterns the judge must not see." },
-    rememberCriteria: { type: "boolean", description: "Keep criteria for this session." },
-  }),
-  accepts: [
-    ...UNDECLARED,
-    "reviewStage",
-    "causal",
-    "floors",
-    "maxCharacters",
-    "includeAssistantText",
-    "remember_criteria",
-  ],
-  output,
-  concurrencySafe: true,
-  renames: [["/range/from", "/from"], ["/range/to", "/to"], ["/judge/profile", "/judge"]],
-  async run(args, exec, deps) {
-    // Loaded by the first call, so that a host starts faster.
-    const { runSession } = await import("./session_run.js");
-    const value = await runSession(args, exec, deps);
-    return isPlan(value) ? value : { ...value, statement: statement(value) };
-  },
-  title: ({ mode }) => mode === "acceptance" ? "Check this session's work" : "Judge this session",
-  headline: (value) => isPlan(value) ? `Session: ${value.plan.calls} calls` : value.statement,
-  render(_args, value) {
-    if (isPlan(value)) return planText(value.plan);
-    return [
-      value.statement,
-      ...(value.progress === null ? [] : curveLines(value.progress.curve)),
-      ...(value.acceptance === null ? [] : criterionLines(value.acceptance)),
-      sourceLine(value),
-      ...footer(value),
-    ].join("\n");
-  },
-};
+const NAME = "verifier_session";
+const ALIAS = "verifier_current_session";
 
-/** The tool. */
-export const spec = () => tool;
+/** @param {Arguments} args @param {Execution} exec @param {Deps} deps @returns {Promise<unknown>} */
+export async function run(args, exec, deps) {
+  const session = sessionOf(exec, NAME);
+  if (args["includeAssistantText"] === false) {
+    throw invalid(
+      "includeAssistantText",
+      "must be left out or true: what the agent says is part of the evidence",
+    );
+  }
+  checkRemember(args);
+  const settings = deps.settings.get();
+  const mode = args["mode"] ?? (/** @type {any} */ (exec).name === ALIAS ? "acceptance" : "progress");
+  const fields = readShared(args, settings);
+  const rubric = await rubricOf(deps, exec, readCriteria(args));
+  const log = await sessionLog(deps.ctx, session, { signal: exec.signal });
+  const refs = userImages(ownEvents(session, log.events).filter(({ seq }) => isWithin(args, seq)));
+  const images = await sessionImages(deps, exec, args, refs);
+  const range = { from: args["from"], to: args["to"] };
+  const body = {
+    ...fields,
+    log: log.text,
+    mode,
+    criteria: rubric.criteria,
+    task: args["task"],
+    range: range.from === undefined && range.to === undefined ? undefined : range,
+    redact: [...settings["redact"], ...readPatterns(args["redact"])],
+    maxCharacters: args["maxCharacters"] ?? settings["maxCharacters"],
+    checkpoints: args["checkpoints"],
+    causal: args["causal"],
+    threshold: args["threshold"],
+    floors: args["floors"],
+  };
+  const { answer, warnings } = await askWithImages(
+    images.urls,
+    (
+      shown,
+    ) => /** @type {Promise<any>} */ (buy(deps, exec, "/v1/session", { ...withoutAbsent(body), ...shown })),
+  );
+  if (isPlan(answer)) return answer;
+  return {
+    ...answer,
+    statement: statement(answer),
+    criteriaOrigin: rubric.origin,
+    scored: scoredParts(answer),
+    unscoredReasons: tally(
+      (answer.progress?.unscoredParts ?? []).map((/** @type {any} */ { reason }) => reason),
+    ),
+    source: {
+      ...answer.source,
+      leftOut: Object.entries(answer.source.leftOut).map(([kind, count]) => ({ kind, count })),
+    },
+    stored: log.flushed,
+    warnings: [
+      ...(rubric.warning === undefined ? [] : [rubric.warning]),
+      ...(log.fallback === null ? [] : [`the host's stored log wasn't used: ${log.fallback}`]),
+      ...images.skipped.map(({ reason }) => `not shown: ${reason}`),
+      ...warnings,
+      ...answer.warnings,
+    ],
+  };
+}
+
+/** Of the completed call. @param {any} value @returns {string} */
+export function headline(value) {
+  return isPlan(value) ? `Session: ${value.plan.calls} calls` : value.statement;
+}
+
+/** @param {Arguments} _args @param {any} value @returns {string} */
+export function render(_args, value) {
+  if (isPlan(value)) return planText(value.plan);
+  return [
+    value.statement,
+    ...(value.progress === null ? [] : curveLines(value.progress.curve)),
+    ...(value.acceptance === null ? [] : criterionLines(value.acceptance)),
+    sourceLine(value),
+    ...footer(value),
+  ].join("\n");
+}
 
 /** @param {any} answer @returns {string} */
 function statement({ progress, acceptance }) {
@@ -131,4 +146,37 @@ function sourceLine({ source, shortened }) {
   return `Evidence: ${countOf(steps, "step")}${events}${
     redacted === 0 ? "" : `; ${redacted} places taken out`
   }${cut}.`;
+}
+
+/**
+ * Refuses a call that would remember nothing.
+ * @param {import("./parameters.js").Arguments} args
+ */
+export function checkRemember(args) {
+  const remember = args["rememberCriteria"] ?? args["remember_criteria"];
+  if (remember === true && args["criteria"] === undefined) {
+    throw invalid("rememberCriteria", "must be given together with the criteria that are to be remembered");
+  }
+}
+
+/**
+ * An object without its absent fields.
+ * @param {Readonly<Record<string, unknown>>} fields @returns {Record<string, unknown>}
+ */
+function withoutAbsent(fields) {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
+  );
+}
+
+/** @param {unknown} given @returns {readonly unknown[]} */
+function readPatterns(given) {
+  if (given === undefined) return [];
+  if (!Array.isArray(given)) throw invalid("redact", "must be an array of regular expressions", given);
+  return given;
+}
+
+/** @param {import("./parameters.js").Arguments} args @param {number} seq @returns {boolean} */
+function isWithin({ from, to }, seq) {
+  return !(typeof from === "number" && seq < from) && !(typeof to === "number" && seq > to);
 }

@@ -9,20 +9,9 @@ import { readFileSync } from "node:fs";
 import { FIELDS } from "../config/fields.js";
 import { toVerifierError } from "../server/errors.js";
 import { adviceFor } from "./advice.js";
-import {
-  anything,
-  array,
-  boolean,
-  integer,
-  nullable,
-  number,
-  object,
-  optional,
-  project,
-  string,
-} from "./output.js";
+import { project } from "./output.js";
 import { dollars, list, oneLine, usageText } from "./render.js";
-import { usage } from "./results.js";
+import { server } from "./status_spec.js";
 
 /** A status that takes longer is no use to anyone. */
 const PATIENCE_MS = 15_000;
@@ -31,104 +20,48 @@ const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
 );
 
-const limit = nullable(number());
-const amounts = object({ calls: number(), tokens: number(), usd: number() });
+/** @typedef {import("./parameters.js").Arguments} Arguments */
+/** @typedef {import("./register.js").Execution} Execution */
+/** @typedef {import("./register.js").Deps} Deps */
 
-const server = object({
-  runtime: object({ name: string(), version: nullable(string()) }),
-  startedAt: string(),
-  uptimeSeconds: number(),
-  coreVersion: string(),
-  promptVersion: string(),
-  defaultJudge: string(),
-  judges: array(object({
-    name: string(),
-    kind: string(),
-    model: string(),
-    family: nullable(string()),
-    host: nullable(string()),
-    hasKey: boolean(),
-    isDefault: boolean(),
-    learnt: anything(),
-  })),
-  store: object({
-    kind: string(),
-    healthy: boolean(),
-    detail: optional(string()),
-  }),
-  requests: object({ finished: integer(), failed: integer() }),
-  usage,
-  budget: optional(object({
-    day: string(),
-    resetsAt: string(),
-    limits: object({ calls: limit, tokens: limit, usd: limit }),
-    spent: amounts,
-    held: amounts,
-  })),
-});
+/** @param {Arguments} _args @param {Execution} exec @param {Deps} deps @returns {Promise<unknown>} */
+export async function run(_args, exec, deps) {
+  const values = deps.settings.get();
+  const found = await ask(exec, deps);
+  const autostart = deps.autostart?.state() ??
+    { state: "idle", detail: null };
+  return {
+    ...found,
+    statement: found.reachable
+      ? `The verifier answers at ${values["url"]}.`
+      : `The verifier can't be used: ${oneLine(found.detail, 1000)}`,
+    url: values["url"],
+    pluginVersion: version,
+    settings: settingsOf(deps),
+    problems: [...deps.settings.problems(), ...(deps.problems ?? [])],
+    autostart: { enabled: values["autostart"] === true, ...autostart },
+    workingDirectory: exec.agent?.session?.header?.cwd ?? null,
+  };
+}
 
-const output = object({
-  statement: string(),
-  reachable: boolean(),
-  code: nullable(string()),
-  detail: nullable(string()),
-  url: string(),
-  pluginVersion: string(),
-  server: nullable(server),
-  settings: array(
-    object({ name: string(), value: anything(), source: string() }),
-  ),
-  problems: array(string()),
-  autostart: object({
-    enabled: boolean(),
-    state: string(),
-    detail: nullable(string()),
-  }),
-  workingDirectory: nullable(string()),
-});
+/** Of the completed call. @param {any} value @returns {string} */
+export function headline(value) {
+  return value.statement;
+}
 
-/** @type {import("./register.js").ToolSpec} */
-const tool = {
-  name: "verifier_status",
-  description: "Whether the verifier can be reached, its judges, budget left and settings. Costs nothing.",
-  parameters: { type: "object", properties: {} },
-  output,
-  concurrencySafe: true,
-  async run(_args, exec, deps) {
-    const values = deps.settings.get();
-    const found = await ask(exec, deps);
-    const autostart = deps.autostart?.state() ??
-      { state: "idle", detail: null };
-    return {
-      ...found,
-      statement: found.reachable
-        ? `The verifier answers at ${values["url"]}.`
-        : `The verifier can't be used: ${oneLine(found.detail, 1000)}`,
-      url: values["url"],
-      pluginVersion: version,
-      settings: settingsOf(deps),
-      problems: [...deps.settings.problems(), ...(deps.problems ?? [])],
-      autostart: { enabled: values["autostart"] === true, ...autostart },
-      workingDirectory: exec.agent?.session?.header?.cwd ?? null,
-    };
-  },
-  title: () => "Verifier status",
-  headline: (value) => value.statement,
-  render: (_args, value) =>
-    [
-      value.statement,
-      ...(value.server === null ? [] : serverLines(value.server)),
-      `Plugin dsh-assay ${value.pluginVersion}; autostart ${value.autostart.enabled ? "on" : "off"}${
-        value.autostart.state === "idle" ? "" : ` (${value.autostart.state})`
-      }; working directory ${value.workingDirectory ?? "none"}.`,
-      "Settings that aren't defaults:",
-      ...settingLines(value.settings),
-      ...list(value.problems, (/** @type {string} */ problem) => `Problem: ${oneLine(problem)}`, 10),
-    ].join("\n"),
-};
-
-/** The tool. */
-export const spec = () => tool;
+/** @param {Arguments} _args @param {any} value @returns {string} */
+export function render(_args, value) {
+  return [
+    value.statement,
+    ...(value.server === null ? [] : serverLines(value.server)),
+    `Plugin dsh-assay ${value.pluginVersion}; autostart ${value.autostart.enabled ? "on" : "off"}${
+      value.autostart.state === "idle" ? "" : ` (${value.autostart.state})`
+    }; working directory ${value.workingDirectory ?? "none"}.`,
+    "Settings that aren't defaults:",
+    ...settingLines(value.settings),
+    ...list(value.problems, (/** @type {string} */ problem) => `Problem: ${oneLine(problem)}`, 10),
+  ].join("\n");
+}
 
 /**
  * @param {import("./register.js").Execution} exec @param {import("./register.js").Deps} deps

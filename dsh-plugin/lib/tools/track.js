@@ -5,104 +5,57 @@
  * @module
  */
 import { buy } from "./call.js";
-import { boolean, nullable, number, optional, string } from "./output.js";
-import {
-  parameters,
-  readCriteria,
-  readShared,
-  readTrajectory,
-  required,
-  requiredText,
-  TEXT_OR_OBJECT,
-  UNDECLARED,
-} from "./parameters.js";
+import { readCriteria, readShared, readTrajectory, required, requiredText } from "./parameters.js";
 import { footer, list, planText, show, showWithError } from "./render.js";
-import { curve, isPlan, requireLists, resultOrPlan, scoredParts, shared, tally } from "./results.js";
+import { isPlan, requireLists, scoredParts, tally } from "./results.js";
 import { rubricOf } from "./rubric_of.js";
 
 /** A loss between two checkpoints that is worth a line. */
 const FALL = 0.1;
 
-const output = resultOrPlan({
-  ...shared,
-  causal: boolean(),
-  curve,
-  final: nullable(number()),
-  advice: optional(string("rising, plateau, falling or done.")),
-});
+/** @typedef {import("./parameters.js").Arguments} Arguments */
+/** @typedef {import("./register.js").Execution} Execution */
+/** @typedef {import("./register.js").Deps} Deps */
 
-/** @type {import("./register.js").ToolSpec} */
-const tool = {
-  name: "verifier_track",
-  description: "Progress of finished work at checkpoints along its steps. Steps are 1-based.",
-  parameters: parameters([
-    "task",
-    "context",
-    "criteria",
-    "repeats",
-    "judge",
-    "images",
-    "dryRun",
-  ], {
-    steps: {
-      type: "array",
-      items: TEXT_OR_OBJECT,
-      description: "Required. What was done, step by step.",
-    },
-    checkpoints: {
-      type: "array",
-      items: { type: "integer" },
-      description: "Steps to score; default up to 12 evenly.",
-    },
-    causal: {
-      type: "boolean",
-      description: "Later steps stay unseen; dearer.",
-    },
-  }),
-  accepts: [...UNDECLARED, "reviewStage"],
-  output,
-  concurrencySafe: true,
-  renames: [["/trajectory/steps", "/steps"], ["/trajectory", "/steps"], [
-    "/judge/profile",
-    "/judge",
-  ]],
-  async run(args, exec, deps) {
-    const task = requiredText(args, "task");
-    const trajectory = readTrajectory(required(args, "steps"), "steps");
-    const fields = readShared(args, deps.settings.get());
-    const rubric = await rubricOf(deps, exec, readCriteria(args));
-    const answer = /** @type {any} */ (await buy(deps, exec, "/v1/track", {
-      ...fields,
-      task,
-      criteria: rubric.criteria,
-      trajectory,
-      ...(args["checkpoints"] === undefined ? {} : { checkpoints: args["checkpoints"] }),
-      ...(args["causal"] === undefined ? {} : { causal: args["causal"] }),
-    }));
-    if (isPlan(answer)) return answer;
-    requireLists(answer, ["curve", "unscoredParts"]);
-    return {
-      ...answer,
-      statement: progressStatement(answer),
-      criteriaOrigin: rubric.origin,
-      scored: scoredParts(answer),
-      unscoredReasons: tally(
-        answer.unscoredParts.map((/** @type {any} */ part) => part.reason),
-      ),
-    };
-  },
-  title: ({ steps }) => Array.isArray(steps) ? `Track progress over ${steps.length} steps` : "Track progress",
-  headline: (value) => isPlan(value) ? `Track: ${value.plan.calls} calls` : value.statement,
-  render(_args, value) {
-    if (isPlan(value)) return planText(value.plan);
-    return [value.statement, ...curveLines(value.curve), ...footer(value)].join(
-      "\n",
-    );
-  },
-};
+/** @param {Arguments} args @param {Execution} exec @param {Deps} deps @returns {Promise<unknown>} */
+export async function run(args, exec, deps) {
+  const task = requiredText(args, "task");
+  const trajectory = readTrajectory(required(args, "steps"), "steps");
+  const fields = readShared(args, deps.settings.get());
+  const rubric = await rubricOf(deps, exec, readCriteria(args));
+  const answer = /** @type {any} */ (await buy(deps, exec, "/v1/track", {
+    ...fields,
+    task,
+    criteria: rubric.criteria,
+    trajectory,
+    ...(args["checkpoints"] === undefined ? {} : { checkpoints: args["checkpoints"] }),
+    ...(args["causal"] === undefined ? {} : { causal: args["causal"] }),
+  }));
+  if (isPlan(answer)) return answer;
+  requireLists(answer, ["curve", "unscoredParts"]);
+  return {
+    ...answer,
+    statement: progressStatement(answer),
+    criteriaOrigin: rubric.origin,
+    scored: scoredParts(answer),
+    unscoredReasons: tally(
+      answer.unscoredParts.map((/** @type {any} */ part) => part.reason),
+    ),
+  };
+}
 
-/** The tool. */
-export const spec = () => tool;
+/** Of the completed call. @param {any} value @returns {string} */
+export function headline(value) {
+  return isPlan(value) ? `Track: ${value.plan.calls} calls` : value.statement;
+}
+
+/** @param {Arguments} _args @param {any} value @returns {string} */
+export function render(_args, value) {
+  if (isPlan(value)) return planText(value.plan);
+  return [value.statement, ...curveLines(value.curve), ...footer(value)].join(
+    "\n",
+  );
+}
 
 /**
  * Progress in one sentence.

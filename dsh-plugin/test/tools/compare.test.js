@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { spec } from "../../lib/tools/compare.js";
+import { compare as spec } from "../../lib/tools/judging_specs.js";
 import { problem, recorded } from "../fakes/server.js";
 import { rig } from "./harness.js";
 

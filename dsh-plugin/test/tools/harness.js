@@ -11,7 +11,7 @@ import { schemaViolations, valueViolations } from "../fakes/host_schema.js";
 import { fakeConnection } from "../fakes/server.js";
 
 /**
- * @param {(deps: any) => import("../../lib/tools/register.js").ToolSpec} spec
+ * @param {import("../../lib/tools/register.js").ToolSpec} spec
  * @param {Readonly<Record<string, unknown>>} answers of the fake server
  * @param {{ config?: unknown, environment?: Record<string, string>, execution?: any, autostart?: any }} [options]
  */
@@ -23,7 +23,7 @@ export function rig(spec, answers, { execution, autostart, ...options } = {}) {
   };
   const [tool] = /** @type {[any]} */ (/** @type {unknown} */ (toolDefinitions(
     deps,
-    spec(deps),
+    spec,
   )));
   assert.deepEqual(schemaViolations(tool.output.schema), []);
   assert.deepEqual(schemaViolations(tool.parameters), []);

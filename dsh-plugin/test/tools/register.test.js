@@ -17,10 +17,13 @@ const ECHO = {
   output: object({ said: string() }),
   concurrencySafe: true,
   renames: [["/trajectory", "/task"]],
-  run: (args, exec, deps) => buy(deps, exec, "/v1/echo", { task: args["task"] }).then((value) => value),
-  render: (args, value) => `${args["task"]} -> ${value.said}`,
   title: (args) => `Echo ${args["task"]}`,
-  headline: (value) => `Said ${value.said}`,
+  work: () =>
+    Promise.resolve({
+      run: (args, exec, deps) => buy(deps, exec, "/v1/echo", { task: args["task"] }).then((value) => value),
+      render: (args, value) => `${args["task"]} -> ${value.said}`,
+      headline: (value) => `Said ${value.said}`,
+    }),
 };
 
 /** @param {unknown} answer @param {object} [options] */
@@ -169,9 +172,9 @@ describe("registerTool", () => {
 describe("deadlines", () => {
   test("the server gives up first, then the plugin, then the host", async () => {
     for (const timeoutMs of [1000, 30_000, 600_000]) {
-      const { server, own, host } = deadlines(timeoutMs);
+      const { server, own } = deadlines(timeoutMs);
       assert.ok(
-        server < own && own === timeoutMs && own < host,
+        server < own && own === timeoutMs,
         String(timeoutMs),
       );
       assert.ok(Number.isInteger(server));

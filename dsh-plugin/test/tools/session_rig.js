@@ -7,10 +7,7 @@
  */
 import assert from "node:assert/strict";
 import { toolDefinitions } from "../../lib/tools/register.js";
-import { spec as session } from "../../lib/tools/session.js";
-import { spec as result } from "../../lib/tools/tracker_result.js";
-import { spec as start } from "../../lib/tools/tracker_start.js";
-import { spec as update } from "../../lib/tools/tracker_update.js";
+import { session, trackerResult, trackerStart, trackerUpdate } from "../../lib/tools/session_specs.js";
 import { fakeDeps } from "../fakes/deps.js";
 import { FakeAgent, fakeContext, FakeSession } from "../fakes/host.js";
 import { schemaViolations, valueViolations } from "../fakes/host_schema.js";
@@ -23,8 +20,8 @@ export function sessionRig(connection, options = {}) {
   const deps = fakeDeps(connection, options.config === undefined ? {} : { config: options.config });
   /** @type {Map<string, any>} */
   const tools = new Map();
-  for (const spec of [session, start, update, result]) {
-    for (const tool of toolDefinitions(deps, spec())) {
+  for (const spec of [session, trackerStart, trackerUpdate, trackerResult]) {
+    for (const tool of toolDefinitions(deps, spec)) {
       assert.deepEqual(schemaViolations(tool["output"].schema), []);
       assert.deepEqual(schemaViolations(tool["parameters"]), []);
       tools.set(tool["name"], tool);

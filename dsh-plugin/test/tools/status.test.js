@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { VerifierError } from "../../lib/server/errors.js";
-import { spec } from "../../lib/tools/status.js";
+import { status as spec } from "../../lib/tools/status_spec.js";
 import { fakeExecution } from "../fakes/deps.js";
 import { problem, recorded } from "../fakes/server.js";
 import { rig } from "./harness.js";

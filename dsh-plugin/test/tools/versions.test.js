@@ -1,10 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { spec as bestOfN } from "../../lib/tools/best_of_n.js";
-import { spec as compare } from "../../lib/tools/compare.js";
-import { spec as select } from "../../lib/tools/select.js";
-import { spec as track } from "../../lib/tools/track.js";
+import { bestOfN, compare, select, track } from "../../lib/tools/judging_specs.js";
 import { recorded } from "../fakes/server.js";
 import { rig } from "./harness.js";
 
