@@ -7,7 +7,8 @@
  */
 import process from "node:process";
 import { createSettings } from "./lib/config/resolve.js";
-import { rowConfig } from "./lib/config/rows.js";
+import { reportProblems } from "./lib/config/report.js";
+import { announceRow, rowConfig } from "./lib/config/rows.js";
 import { installNamespace } from "./lib/config/settings_namespace.js";
 import { configSchema } from "./lib/config/standard_schema.js";
 import { installGate } from "./lib/gate/install.js";
@@ -31,6 +32,7 @@ export function apply(ctx, config) {
     info: (/** @type {string} */ text) => void ctx.logger?.info(text),
     warn: (/** @type {string} */ text) => void ctx.logger?.warn(text),
   };
+  announceRow(ctx, "gate", config ?? {});
   const namespace = installNamespace(ctx, { log });
   const settings = createSettings({
     row: "gate",
@@ -39,7 +41,7 @@ export function apply(ctx, config) {
     user: namespace.user,
     environment: process.env,
   });
-  const warn = () => settings.problems().forEach((problem) => log.warn(`assay gate: ${problem}`));
+  const warn = () => reportProblems(ctx, settings.problems(), { log });
   warn();
   namespace.onChange(warn);
   const server = lazyServer({ settings: () => settings.get(), log });

@@ -10,6 +10,7 @@ import { fieldOfSetting, FIELDS, fieldsOf } from "./fields.js";
 import { didYouMean } from "./nearest.js";
 import { rowIssues } from "./standard_schema.js";
 import { unknownSetting } from "./settings_schema.js";
+import { strayVariables } from "./stray_variables.js";
 import { parseServerUrl } from "./url.js";
 import { isAbsent, misfit, readText, refusal } from "./values.js";
 
@@ -64,6 +65,7 @@ export function createSettings(
   const variables = Object.freeze(Object.fromEntries(
     FIELDS.flatMap(({ env }) => env === null ? [] : [[env, environment[env]]]),
   ));
+  const strays = strayVariables(environment);
   /** @type {{ user: unknown, shared: unknown, resolved: Resolved } | undefined} */
   let last;
 
@@ -105,7 +107,7 @@ export function createSettings(
     },
     problems() {
       const { problems, values } = resolved();
-      return [...problems, ...warnings(values)];
+      return [...problems, ...strays, ...warnings(values)];
     },
   };
 }

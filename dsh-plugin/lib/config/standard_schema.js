@@ -6,7 +6,7 @@
  * @module
  */
 import { fieldsOf } from "./fields.js";
-import { didYouMean } from "./nearest.js";
+import { didYouMean, nearestName } from "./nearest.js";
 import { isAbsent, misfit, refusal } from "./values.js";
 
 /** @typedef {import("./fields.js").RowName} RowName */
@@ -69,6 +69,10 @@ function unknownKey(row, name, known) {
   const [other, id] = row === "tools"
     ? /** @type {const} */ (["gate", "assay-verify-gate"])
     : /** @type {const} */ (["tools", "assay"]);
-  if (fieldsOf(other).some((field) => field.name === name)) return `${message}, but of the row ${id}`;
-  return message + didYouMean(name, known);
+  const others = fieldsOf(other).map((field) => field.name);
+  if (others.includes(name)) return `${message}, but of the row ${id}`;
+  const near = didYouMean(name, known);
+  if (near !== "") return message + near;
+  const elsewhere = nearestName(name, others);
+  return elsewhere === null ? message : `${message}; did you mean "${elsewhere}" of the row ${id}?`;
 }
