@@ -13,7 +13,7 @@ import { judgesLines, verdictLines } from "./verdict.ts";
 
 const OWN: readonly OptionName[] = ["n", "generator", "draft-tokens", "pivots", "threshold", "floor"];
 const OPTIONS = [
-  ...VERB_OPTIONS.filter((name) => name !== "task"),
+  ...VERB_OPTIONS.filter((name) => name !== "task" && name !== "redact"),
   ...OWN,
   ...PLACE_OPTIONS,
   ...PRINT_OPTIONS,

@@ -38,6 +38,8 @@ const FIELDS: readonly (readonly [RegExp, string])[] = [
   [/^\/promptCharacters$/, "--prompt-characters"],
   [/^\/maxCharacters$/, "--max-characters"],
   [/^\/floors\/(.+)$/, "--floor $1"],
+  [/^\/redact$/, "--redact"],
+  [/^\/redact(\/\d+)$/, "--redact ($1)"],
   [/^\/Idempotency-Key$/, "--key"],
   [/^\/(criteria|judge|images)(?:\/.*)?$/, "--$1"],
   [

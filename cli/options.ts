@@ -64,7 +64,11 @@ export const OPTIONS = {
   "draft-tokens": { value: "N", help: "most output tokens of one draft" },
   threshold: { value: "X", help: "least mean score that is accepted (default 0.65)" },
   range: { value: "FROM-TO", help: "only these events of a log: 12-80, 12- or -80" },
-  redact: { value: "REGEX", multiple: true, help: "take out what matches; repeatable" },
+  redact: {
+    value: "REGEX",
+    multiple: true,
+    help: "take out secrets and what matches, before judging; repeatable",
+  },
   "max-characters": { value: "N", help: "shorten old steps above this (default 200000)" },
   "dry-run": { help: "print calls, tokens and cost, and buy nothing" },
   json: { help: "print the result as JSON, as the HTTP API gives it" },
@@ -104,6 +108,7 @@ export const VERB_OPTIONS: readonly OptionName[] = [
   "deadline",
   "cache",
   "images",
+  "redact",
   "dry-run",
   "idempotency-key",
 ];

@@ -66,6 +66,7 @@ export async function sharedFields(args: Arguments): Promise<Record<string, unkn
     usd: args.number("budget-usd"),
   });
   const criteria = args.text("criteria");
+  const redact = args.texts("redact");
   return compact({
     context: await textOrFile(args.text("context"), "context"),
     criteria: criteria === undefined ? undefined : await readCriteria(criteria),
@@ -77,6 +78,7 @@ export async function sharedFields(args: Arguments): Promise<Record<string, unkn
     budget: Object.keys(budget).length === 0 ? undefined : budget,
     deadlineMs: deadline === undefined ? undefined : readDuration(deadline, "deadline"),
     cache: args.text("cache"),
+    redact: redact.length > 0 ? redact : undefined,
     dryRun: args.flag("dry-run") ? true : undefined,
   });
 }

@@ -20,7 +20,6 @@ const OWN: readonly OptionName[] = [
   "acceptance",
   "threshold",
   "range",
-  "redact",
   "max-characters",
   "causal",
   "checkpoints",
@@ -62,7 +61,6 @@ ${optionHelp(OPTIONS)}
     const images = await readImages(args.texts("images"));
     const checkpoints = args.text("checkpoints");
     const range = args.text("range");
-    const redact = args.texts("redact");
     const threshold = args.number("threshold");
     const maxCharacters = args.number("max-characters");
     const request = {
@@ -71,7 +69,6 @@ ${optionHelp(OPTIONS)}
       ...(images.length > 0 ? { images } : {}),
       mode: args.flag("acceptance") ? "acceptance" : "progress",
       ...(range === undefined ? {} : { range: readRange(range) }),
-      ...(redact.length > 0 ? { redact } : {}),
       ...(threshold === undefined ? {} : { threshold }),
       ...(maxCharacters === undefined ? {} : { maxCharacters }),
       ...(args.flag("causal") ? { causal: true } : {}),
@@ -83,7 +80,6 @@ ${optionHelp(OPTIONS)}
       "/log": shown,
       "/messages": shown,
       "/steps": shown,
-      "/redact": "--redact",
       "/range": "--range",
     };
     return await answerVerb(args, io, open, files, (backend, options) => backend.session(request, options), {

@@ -37,6 +37,7 @@ const OPTIONS: readonly OptionName[] = [
   "seed",
   "deadline",
   "images",
+  "redact",
   "prompt-characters",
   "step",
   "key",
