@@ -18,7 +18,7 @@ import { hasMail, steersOf } from "./steers.js";
 import { steerText } from "./steer_text.js";
 
 /** @typedef {import("./install.js").Stop} Stop */
-/** @typedef {import("./install.js").Outcome} Outcome */
+/** @typedef {import("./turn.js").Outcome} Outcome */
 
 /**
  * Everything between a turn's last answer and its end. It says what is to be done and does none of it, as it may still

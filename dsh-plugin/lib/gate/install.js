@@ -5,12 +5,7 @@
  *
  * @module
  */
-import { isFields } from "../host/events.js";
-import { installWholeResults } from "../routing/whole_results.js";
 import { toVerifierError } from "../server/errors.js";
-import { startDeadline } from "./deadline.js";
-import { notify, openNotice } from "./notice.js";
-import { hasMail, steer } from "./steers.js";
 
 /** @typedef {import("../host/events.js").HostSession} HostSession */
 /** @typedef {import("../server/connection.js").Connection} Connection */
@@ -31,13 +26,6 @@ import { hasMail, steer } from "./steers.js";
  * @property {(line: string) => void} [print] For notices; default standard error.
  */
 /**
- * What a check comes to.
- * @typedef {object} Outcome
- * @property {{ text: string, summary: string, fingerprint: string }} [steer]
- * @property {readonly import("./notice.js").Notice[]} notices
- */
-
-/**
  * Listens for turns that stop and plans that are presented. What checks them is loaded by the first one that is to be
  * checked, so that a host with a gate that is off starts as fast as without.
  *
@@ -45,7 +33,7 @@ import { hasMail, steer } from "./steers.js";
  * @param {GateDeps} deps
  */
 export function installGate(ctx, deps) {
-  installWholeResults(ctx);
+  ctx.on("tools/result", (exec, result) => onToolResult(deps, exec, result));
   ctx.on("agent/turn-stopping", (payload) => onTurnStopping(ctx, deps, payload));
   /** @type {Promise<(exec: unknown, next: unknown) => unknown> | null} */
   let planReview = null;
@@ -88,20 +76,17 @@ async function loadPlanReview(deps) {
 }
 
 /**
- * @param {{ get(name: string): any }} ctx
- * @param {GateDeps} deps
- * @param {{ agent: HostAgent, turn: number, signal?: AbortSignal }} payload
- * @returns {Promise<void> | undefined} Never rejects, and never gives a value, which would keep it from other listeners.
+ * A workflow's result may be longer than what the log shows of it: it is kept until the turn's end.
+ *
+ * @param {GateDeps} deps @param {unknown} exec @param {any} result @returns {void}
  */
-export function onTurnStopping(ctx, deps, { agent, turn, signal }) {
-  try {
-    const settings = deps.settings.get();
-    if (settings.enabled !== true && settings.mode === "manual") return;
-    if (signal?.aborted === true || (!settings.includeSubagents && isSubagent(agent.session))) return;
-    return checkTurn({ ctx, deps, agent, turn, signal, settings });
-  } catch (error) {
-    fault(agent, deps, error);
-  }
+function onToolResult(deps, exec, result) {
+  const value = result?.value?.result;
+  if (typeof value !== "object" || value === null) return;
+  import("../routing/whole_results.js").then(
+    ({ keepResult }) => keepResult(exec, result),
+    (error) => deps.log.warn(`assay gate: a result can't be kept whole: ${toVerifierError(error).message}`),
+  );
 }
 
 /**
@@ -114,41 +99,38 @@ export function onTurnStopping(ctx, deps, { agent, turn, signal }) {
  * @property {Settings} settings
  */
 
-/** @param {Stop} stop @returns {Promise<void>} */
-async function checkTurn(stop) {
-  const { deps, agent, signal, settings } = stop;
-  const deadline = startDeadline(signal, settings.totalMs);
+/**
+ * @param {{ get(name: string): any }} ctx
+ * @param {GateDeps} deps
+ * @param {{ agent: HostAgent, turn: number, signal?: AbortSignal }} payload
+ * @returns {Promise<void> | undefined} Never rejects, and never gives a value, which would keep it from other listeners.
+ */
+export function onTurnStopping(ctx, deps, { agent, turn, signal }) {
   try {
-    const { steer: message, notices } = await deadline.bound(async () => {
-      const { check } = await import("./check.js");
-      return await check(stop, deadline);
-    });
-    for (const notice of notices) notify(agent, notice, deps);
-    if (message !== undefined && signal?.aborted !== true && !hasMail(agent)) steer(agent, message);
+    const settings = deps.settings.get();
+    if (settings.enabled !== true && settings.mode === "manual") return;
+    if (signal?.aborted === true || (!settings.includeSubagents && isSubagent(agent.session))) return;
+    return withTurn(deps, ({ checkTurn }) => checkTurn({ ctx, deps, agent, turn, signal, settings }));
   } catch (error) {
-    if (deadline.ended() !== "aborted" && signal?.aborted !== true) {
-      fault(agent, deps, error);
-    }
-  } finally {
-    deadline.close();
+    return withTurn(deps, ({ fault }) => fault(agent, deps, error));
   }
 }
 
 /**
- * A turn that wasn't judged, for whatever reason. Never throws.
- * @param {HostAgent} agent @param {GateDeps} deps @param {unknown} error
+ * @param {GateDeps} deps
+ * @param {(turn: typeof import("./turn.js")) => Promise<void> | void} run Never fails.
+ * @returns {Promise<void>} Never rejects.
  */
-function fault(agent, deps, error) {
-  const known = toVerifierError(error);
+async function withTurn(deps, run) {
   try {
-    notify(agent, openNotice(known.code, known.detail), deps);
-  } catch {
-    deps.log.warn(`assay gate: ${known.message}`);
+    await run(await import("./turn.js"));
+  } catch (error) {
+    // Files of the plugin that are gone: there is nothing left to leave a notice with.
+    deps.log.warn(`assay gate: a turn wasn't judged: ${toVerifierError(error).message}`);
   }
 }
 
 /** @param {HostSession} session @returns {boolean} */
 function isSubagent({ header }) {
-  return isFields(header) &&
-    ((header.delegationDepth ?? 0) > 0 || header.origin === "subagent");
+  return (header?.delegationDepth ?? 0) > 0 || header?.origin === "subagent";
 }

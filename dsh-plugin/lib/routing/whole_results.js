@@ -20,16 +20,6 @@ const CUT =
   /\n\u2026 \[truncated: \d+ more characters\]\s*$|\(Omitted \d+ bytes\. Full formatted result stored at: /;
 
 /**
- * Listens for results. Registered on `ctx`, so it ends with the plugin.
- * @param {{ on(name: string, listener: (...given: any[]) => unknown): unknown }} ctx
- */
-export function installWholeResults(ctx) {
-  ctx.on("tools/result", (/** @type {unknown} */ exec, /** @type {unknown} */ result) => {
-    keepResult(exec, result);
-  });
-}
-
-/**
  * Keeps the value of a workflow's result that isn't shown whole. Never throws.
  * @param {unknown} exec @param {unknown} result
  */

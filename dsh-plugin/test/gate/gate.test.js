@@ -278,12 +278,12 @@ describe("a gate without a verdict lets the turn end and says so once", () => {
     assert.equal(bench.printed.length, 1);
   });
 
-  test("settings that can't be read", () => {
+  test("settings that can't be read", async () => {
     const bench = gateBench(gateServer(verdict("steer")));
     bench.deps.settings.get = () => {
       throw new TypeError("no settings");
     };
-    assert.equal(bench.stop(), undefined);
+    assert.equal(await bench.stop(), undefined);
     assert.equal(bench.notices()[0].source.reason, "open:internal");
   });
 
