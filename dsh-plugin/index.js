@@ -5,7 +5,8 @@
  * @module
  */
 import { createSettings } from "./lib/config/resolve.js";
-import { announceRow } from "./lib/config/rows.js";
+import { reportProblems } from "./lib/config/report.js";
+import { announceRow, rowConfig } from "./lib/config/rows.js";
 import { installNamespace } from "./lib/config/settings_namespace.js";
 import { configSchema } from "./lib/config/standard_schema.js";
 import { lazyServer } from "./lib/tools/lazy_server.js";
@@ -28,7 +29,8 @@ export function apply(ctx, config) {
     warn: (/** @type {string} */ text) => ctx.logger.warn(text),
   };
   announceRow(ctx, "tools", config);
-  const { user } = installNamespace(ctx, { log });
+  const namespace = installNamespace(ctx, { log });
+  const { user } = namespace;
   const settings = createSettings({
     row: "tools",
     config,
@@ -39,7 +41,13 @@ export function apply(ctx, config) {
   ctx.effect(() => () => server.close(), "assay: server");
   /** @type {string[]} */
   const problems = [];
-  const deps = { settings, connection: server.connection, ctx, log, autostart: server, problems };
+  /** The gate's settings as its own row reads them. */
+  const gate = () => {
+    const own = rowConfig(ctx, "gate");
+    if (own === undefined) return null;
+    return createSettings({ row: "gate", config: own, shared: () => config, user, environment: process.env });
+  };
+  const deps = { settings, gate, connection: server.connection, ctx, log, autostart: server, problems };
   for (const spec of SPECS) {
     try {
       registerTool(ctx, deps, spec);
@@ -48,5 +56,7 @@ export function apply(ctx, config) {
       problems.push(`a tool isn't registered: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  for (const problem of [...settings.problems(), ...problems]) log.warn(`assay: ${problem}`);
+  const report = () => reportProblems(ctx, [...settings.problems(), ...problems], { log });
+  report();
+  namespace.onChange(report);
 }

@@ -35,6 +35,7 @@ const HOST_SLACK_MS = 5000;
  *
  * @typedef {object} Deps
  * @property {{ get(args?: Readonly<Record<string, unknown>>): Readonly<Record<string, any>>, source(name: string, args?: Readonly<Record<string, unknown>>): string, problems(): readonly string[] }} settings
+ * @property {() => import("../config/resolve.js").SettingsReader | null} [gate] The settings of the gate beside the tools; null without one.
  * @property {Connection} connection
  * @property {any} ctx The host's context of this plugin.
  * @property {{ warn(message: string): void, info?(message: string): void }} log

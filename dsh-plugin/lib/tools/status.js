@@ -6,7 +6,7 @@
  * @module
  */
 import { readFileSync } from "node:fs";
-import { FIELDS } from "../config/fields.js";
+import { fieldsOf } from "../config/fields.js";
 import { toVerifierError } from "../server/errors.js";
 import { adviceFor } from "./advice.js";
 import { project } from "./output.js";
@@ -28,6 +28,7 @@ const { version } = JSON.parse(
 export async function run(_args, exec, deps) {
   const values = deps.settings.get();
   const found = await ask(exec, deps);
+  const gate = deps.gate?.() ?? null;
   const autostart = deps.autostart?.state() ??
     { state: "idle", detail: null };
   return {
@@ -37,8 +38,11 @@ export async function run(_args, exec, deps) {
       : `The verifier can't be used: ${oneLine(found.detail, 1000)}`,
     url: values["url"],
     pluginVersion: version,
-    settings: settingsOf(deps),
-    problems: [...deps.settings.problems(), ...(deps.problems ?? [])],
+    settings: settingsOf(deps.settings, gate),
+    gate: gate === null ? null : gateOf(gate),
+    problems: [
+      ...new Set([...deps.settings.problems(), ...(gate?.problems() ?? []), ...(deps.problems ?? [])]),
+    ],
     autostart: { enabled: values["autostart"] === true, ...autostart },
     workingDirectory: exec.agent?.session?.header?.cwd ?? null,
   };
@@ -57,6 +61,7 @@ export function render(_args, value) {
     `Plugin dsh-assay ${value.pluginVersion}; autostart ${value.autostart.enabled ? "on" : "off"}${
       value.autostart.state === "idle" ? "" : ` (${value.autostart.state})`
     }; working directory ${value.workingDirectory ?? "none"}.`,
+    gateLine(value.gate),
     "Settings that aren't defaults:",
     ...settingLines(value.settings),
     ...list(value.problems, (/** @type {string} */ problem) => `Problem: ${oneLine(problem)}`, 10),
@@ -94,15 +99,44 @@ async function ask(exec, deps) {
   }
 }
 
-/** Every setting of the tools with the layer it is from; a secret only says whether it is set. @param {import("./register.js").Deps} deps */
-function settingsOf({ settings }) {
-  const values = settings.get();
-  const fields = FIELDS.filter(({ row }) => row === "both" || row === "tools");
-  return fields.map(({ name, secret }) => ({
-    name,
-    value: secret === true ? values[name] === null ? null : "(set, not shown)" : values[name] ?? null,
+/**
+ * Every setting with the layer it is from; a secret only says whether it is set. What only the gate has goes by its name
+ * among the user's settings, as `criteria` there and here are two.
+ *
+ * @param {Deps["settings"]} tools @param {Deps["settings"] | null} gate
+ */
+function settingsOf(tools, gate) {
+  return [
+    ...fieldsOf("tools").map((field) => settingOf(field, field.name, tools)),
+    ...(gate === null
+      ? []
+      : fieldsOf("gate").filter(({ row }) => row === "gate").map((field) =>
+        settingOf(field, field.settings ?? field.name, gate)
+      )),
+  ];
+}
+
+/** @param {import("../config/fields.js").Field} field @param {string} shownAs @param {Deps["settings"]} settings */
+function settingOf({ name, secret }, shownAs, settings) {
+  const value = settings.get()[name] ?? null;
+  return {
+    name: shownAs,
+    value: secret === true && value !== null ? "(set, not shown)" : value,
     source: settings.source(name),
-  }));
+  };
+}
+
+/** Whether the ends of turns are judged, and how. @param {Deps["settings"]} settings */
+function gateOf(settings) {
+  const { enabled, mode, threshold } = settings.get();
+  return { on: enabled === true || mode !== "manual", mode, threshold };
+}
+
+/** @param {{ on: boolean, mode: string, threshold: number } | null} gate @returns {string} */
+function gateLine(gate) {
+  if (gate === null) return "Gate: this host has none.";
+  const { on, mode, threshold } = gate;
+  return `Gate: ${on ? `on, threshold ${threshold}` : "off"}; automatic reviews: ${mode}.`;
 }
 
 /** @param {readonly any[]} settings @returns {string[]} */

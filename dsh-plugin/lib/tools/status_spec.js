@@ -60,6 +60,7 @@ export const status = {
     settings: array(
       object({ name: string(), value: anything(), source: string() }),
     ),
+    gate: nullable(object({ on: boolean(), mode: string(), threshold: number() })),
     problems: array(string()),
     autostart: object({
       enabled: boolean(),

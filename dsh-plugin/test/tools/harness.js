@@ -13,13 +13,14 @@ import { fakeConnection } from "../fakes/server.js";
 /**
  * @param {import("../../lib/tools/register.js").ToolSpec} spec
  * @param {Readonly<Record<string, unknown>>} answers of the fake server
- * @param {{ config?: unknown, environment?: Record<string, string>, execution?: any, autostart?: any }} [options]
+ * @param {{ config?: unknown, environment?: Record<string, string>, execution?: any, autostart?: any, gate?: any }} [options]
  */
-export function rig(spec, answers, { execution, autostart, ...options } = {}) {
+export function rig(spec, answers, { execution, autostart, gate, ...options } = {}) {
   const connection = fakeConnection(answers);
   const deps = {
     ...fakeDeps(connection, options),
     ...(autostart === undefined ? {} : { autostart }),
+    ...(gate === undefined ? {} : { gate }),
   };
   const [tool] = /** @type {[any]} */ (/** @type {unknown} */ (toolDefinitions(
     deps,

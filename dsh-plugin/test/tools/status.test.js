@@ -1,6 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { createSettings } from "../../lib/config/resolve.js";
 import { VerifierError } from "../../lib/server/errors.js";
 import { status as spec } from "../../lib/tools/status_spec.js";
 import { fakeExecution } from "../fakes/deps.js";
@@ -122,6 +123,28 @@ describe("verifier_status", () => {
     });
     assert.match(text, /autostart on \(failed\)/);
     assert.match(text, /Problem: .*ASSAY_TIMEOUT_MS/);
+  });
+
+  test("tells whether the gate is on, its settings, and what is wrong with them", async () => {
+    const environment = { ASSAY_GATE_ENABLED: "true", ASSAY_GATE_THRESHOLD: "7", ASSAY_JUDGE: "stub" };
+    const gate = createSettings({ row: "gate", config: { mode: "smart" }, environment });
+    const { value, text } = await rig(spec, { [PATH]: recorded("status") }, { environment, gate: () => gate })
+      .call({});
+    assert.deepEqual(value.gate, { on: true, mode: "smart", threshold: 0.6 });
+    assert.match(text, /Gate: on, threshold 0\.6; automatic reviews: smart\./);
+    assert.match(text, /- gateEnabled: true \(environment\)/);
+    assert.match(text, /- gateMode: smart \(row\)/);
+    assert.match(
+      text,
+      /Problem: The variable ASSAY_GATE_THRESHOLD is not used: it must be a number from 0 to 1/,
+    );
+    assert.equal(value.settings.filter((/** @type {any} */ each) => each.name === "judge").length, 1);
+  });
+
+  test("says so where there is no gate", async () => {
+    const { value, text } = await rig(spec, { [PATH]: recorded("status") }).call({});
+    assert.equal(value.gate, null);
+    assert.match(text, /Gate: this host has none\./);
   });
 
   test("a cancelled call is an error, not a server that is down", async () => {
