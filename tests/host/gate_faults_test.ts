@@ -7,11 +7,8 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Fault, startFaulty } from "./assay.ts";
 import { gateMessages, turnEnds } from "./log.ts";
 import { startModel } from "./model.ts";
-import { createScene, hostTest } from "./scene.ts";
+import { createScene, gateOn, hostTest } from "./scene.ts";
 import { freePort } from "../free_port.ts";
-
-const gateOn = (config: Readonly<Record<string, unknown>> = {}): string =>
-  `- id: assay-verify-gate\n  config: ${JSON.stringify({ enabled: true, ...config })}\n`;
 
 /** Poor work, so that a gate which judged it would send it back. */
 const work = [

@@ -4,18 +4,14 @@
  * @module
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { startAssay } from "./assay.ts";
 import { startJudged } from "./judged.ts";
 import { gateMessages, type SessionLog, toolOutcomes, turnEnds } from "./log.ts";
 import { type ModelAnswer, type ModelRequest, startModel } from "./model.ts";
-import { createScene, hostTest } from "./scene.ts";
+import { createScene, gateOn, hostTest } from "./scene.ts";
 import { showTranscript } from "./transcript.ts";
 
 const task = "Write the sum of the numbers 1 to 10 into sum.txt.";
-
-/** A patch's row with the gate switched on. */
-export function gateOn(config: Readonly<Record<string, unknown>> = {}): string {
-  return `- id: assay-verify-gate\n  config: ${JSON.stringify({ enabled: true, ...config })}\n`;
-}
 
 /** An agent that does poor work until it is sent back, and good work then. */
 function improves(request: ModelRequest): ModelAnswer {
@@ -30,7 +26,7 @@ function improves(request: ModelRequest): ModelAnswer {
 const isTool = ({ role }: { role: string }): boolean => role === "tool";
 /** `number` makes each differ: the host reminds a model that repeats itself. */
 const command = (quality: number, number = 0) => ({
-  command: `echo 55 > sum${number}.txt; cat sum${number}.txt; echo quality=${quality}`,
+  command: `echo 55 > sum.txt; cat sum.txt; echo quality=${quality}${number === 0 ? "" : ` # ${number}`}`,
   description: "Write the sum",
 });
 
@@ -148,3 +144,30 @@ for (const includeSubagents of [false, true]) {
     },
   );
 }
+
+hostTest(
+  "the embedded judge, which a server has without any configuration, gives the gate a verdict",
+  async (host) => {
+    await using server = await startAssay();
+    const check = (request: ModelRequest): ModelAnswer => {
+      const work = { command: "echo 55 > sum.txt; cat sum.txt", description: "Write the sum" };
+      const test = {
+        command: 'grep -qx 55 sum.txt; echo "exit code $?"',
+        description: "Check it",
+      };
+      const calls = request.messages.filter(isTool).length;
+      return calls < 2
+        ? { calls: [{ name: "bash", arguments: [work, test][calls] }] }
+        : { text: "Written and checked." };
+    };
+    await using model = startModel(check);
+    await using scene = await createScene(host, { model, server, patch: gateOn() });
+    const run = await scene.headless(task);
+    assertEquals([run.code, run.stdout, run.stderr], [0, "Written and checked.\n", ""]);
+    const session = await scene.session();
+    showTranscript(session);
+    assertEquals(gateMessages(session).filter(({ purpose }) => purpose === "notice"), []);
+    const { reviews } = await server.get(`/v1/reviews?session=${session.header.id}`);
+    assertMatch(reviews[0].outcome.decision, /^(accept|steer)$/);
+  },
+);

@@ -7,11 +7,8 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { startJudged } from "./judged.ts";
 import { gateMessages, toolOutcomes, turnEnds } from "./log.ts";
 import { type ModelAnswer, startModel } from "./model.ts";
-import { createScene, hostTest } from "./scene.ts";
+import { createScene, gateOn, hostTest } from "./scene.ts";
 import { showTranscript } from "./transcript.ts";
-
-const gateOn = (config: Readonly<Record<string, unknown>>): string =>
-  `- id: assay-verify-gate\n  config: ${JSON.stringify({ enabled: true, ...config })}\n`;
 
 /** A workflow whose script returns two candidates, as its subagents would have made them. */
 const workflow: ModelAnswer = {

@@ -78,6 +78,11 @@ export interface Scene extends AsyncDisposable {
   session(): Promise<SessionLog>;
 }
 
+/** A patch's row with the gate switched on; `config` is more of its row. */
+export function gateOn(config: Readonly<Record<string, unknown>> = {}): string {
+  return `- id: assay-verify-gate\n  config: ${JSON.stringify({ enabled: true, ...config })}\n`;
+}
+
 /** Logs as plain lines, so that they can be read here. */
 const PLAIN_LOG = `
 - id: session-persistence-jsonl
