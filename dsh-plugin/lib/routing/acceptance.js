@@ -46,16 +46,26 @@ export function judgeFields({ judge, channel }) {
 }
 
 /**
+ * What the server takes out before anything is judged: known secrets always, as the field is never left out.
+ * @param {RoutingSettings} settings
+ * @returns {{ redact: readonly unknown[] }}
+ */
+export function redactField({ redact }) {
+  return { redact: Array.isArray(redact) ? redact : [] };
+}
+
+/**
  * Fields that bound and clean the evidence of `POST /v1/session`.
  * @param {RoutingSettings} settings
  * @param {number} length Characters of the evidence as it is sent; rendering adds a little.
  * @returns {Fields}
  */
-export function evidenceFields({ maxCharacters, redact }, length) {
+export function evidenceFields(settings, length) {
+  const { maxCharacters } = settings;
   return {
     // The evidence is bounded already, with its gaps marked; what is sent is to be shown.
     maxCharacters: Math.min(10_000_000, Math.max(maxCharacters, Math.ceil(length * 1.2) + 5000)),
-    ...(Array.isArray(redact) && redact.length > 0 ? { redact } : {}),
+    ...redactField(settings),
   };
 }
 

@@ -6,7 +6,7 @@
  * @module
  */
 import { isFields } from "../host/events.js";
-import { judgeFields } from "./acceptance.js";
+import { judgeFields, redactField } from "./acceptance.js";
 import { compareFeedback, selectFeedback } from "./feedback.js";
 import { fingerprint } from "./fingerprint.js";
 
@@ -58,6 +58,7 @@ export function candidatesReview(envelope, { settings, task, context: before, cr
       criteria,
       repeats,
       ...judgeFields(settings),
+      ...redactField(settings),
       ...(images.length === 0 ? {} : { images }),
     },
     read: pair ? readCompare : readSelect,

@@ -59,7 +59,8 @@ export function compareFeedback(envelope, answer) {
   const { rewardA, rewardB, winner } = answer;
   if (answer.identical) {
     return written(envelope, answer, {
-      verdict: `${first} and ${second} are byte for byte the same, so nothing was judged: neither can win.`,
+      verdict:
+        `${first} and ${second}, as a judge would see them, are byte for byte the same, so nothing was judged: neither can win.`,
       rows: [],
       next: useAny(envelope, "Take it as the one result that it is."),
       summary: "both candidates are identical",
@@ -112,7 +113,8 @@ export function selectFeedback(envelope, answer) {
   const rows = ranking.map((row, place) => rankingRow(envelope, row, place));
   if (distinct.length === 0) {
     return written(envelope, answer, {
-      verdict: `All ${count} candidates are byte for byte the same: none can win.`,
+      verdict:
+        `All ${count} candidates, as a judge would see them, are byte for byte the same: none can win.`,
       rows: [],
       next: useAny(envelope, "Take it as the one result that it is."),
       summary: `all ${count} candidates are identical`,

@@ -28,7 +28,8 @@ const DRAFT_RUBRIC = { criteria: "proposal", origin: "default" };
 /** @param {Arguments} args @param {Execution} exec @param {Deps} deps @returns {Promise<unknown>} */
 export async function run(args, exec, deps) {
   const prompt = requiredText(args, "prompt");
-  const fields = readShared(args, deps.settings.get());
+  // Drafts answer the prompt as it is, so the server takes nothing out of it.
+  const { redact: _, ...fields } = readShared(args, deps.settings.get());
   const asked = readCriteria(args);
   const rubric = asked === undefined ? DRAFT_RUBRIC : await rubricOf(deps, exec, asked);
   const own = ["n", "generator", "pivots", "threshold", "floors"].filter((

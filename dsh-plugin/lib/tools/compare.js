@@ -76,7 +76,7 @@ function statement(
   { winner, rewardA, rewardB, margin, standardError, identical },
 ) {
   if (identical) {
-    return "Tie: A and B are the same, byte for byte; nothing was judged.";
+    return "Tie: what a judge would see of A and B is the same, byte for byte; nothing was judged.";
   }
   if (winner === "tie") {
     return `Tie: the judge sees no difference (${show(rewardA)} against ${show(rewardB)}).`;

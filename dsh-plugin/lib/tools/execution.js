@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { isRubricError } from "../host/rubric.js";
 import { toVerifierError, VerifierError } from "../server/errors.js";
 import { adviceFor } from "./advice.js";
 import { project } from "./output.js";
@@ -49,9 +50,12 @@ export function prepare(deps, spec, work, read) {
 async function execute(deps, spec, work, read, raw, exec) {
   /** @type {Readonly<Record<string, string>>} */
   let spelled = {};
+  /** @type {Arguments | null} */
+  let given = null;
   try {
     const { args, spelled: names } = read(raw);
     spelled = names;
+    given = args;
     if (exec.signal.aborted) {
       throw new VerifierError(
         "aborted",
@@ -68,8 +72,19 @@ async function execute(deps, spec, work, read, raw, exec) {
         [name, spelling],
       ) => [`/${name}`, `/${spelling}`]),
     );
-    throw readable(known, work.advise?.(known) ?? adviceFor(known, deps));
+    throw readable(known, work.advise?.(known) ?? rubricAdvice(known, given) ?? adviceFor(known, deps));
   }
+}
+
+/**
+ * Where a rubric comes from that is refused although the call gave none.
+ *
+ * @param {VerifierError} error @param {Arguments | null} args @returns {string | null}
+ */
+function rubricAdvice(error, args) {
+  if (args === null || args["criteria"] !== undefined || !isRubricError(error)) return null;
+  return "This call gave no criteria: the rubric is the one that this session remembers, else .assay/criteria.md " +
+    "or .json in the working directory, else the setting criteria. Repair it there, or give criteria.";
 }
 
 /**

@@ -160,7 +160,7 @@ function isBlank(value) {
  * server's own defaults hold.
  *
  * @param {Arguments} args under their declared names
- * @param {Readonly<Record<string, unknown>>} settings resolved settings: `judge`, `channel`, `repeats`, `sendImages`
+ * @param {Readonly<Record<string, unknown>>} settings resolved settings: `judge`, `channel`, `repeats`, `sendImages`, `redact`
  * @returns {Record<string, unknown>}
  * @throws {import("../server/errors.js").VerifierError} `invalid_request` for an argument that other plugins have and
  * this one can't honour, with the reason
@@ -189,6 +189,8 @@ export function readShared(args, settings) {
     budget: args["budget"],
     dryRun: args["dryRun"],
     cache: args["cache"],
+    // Always, also when it is empty: so known secrets never get from an agent's session to a judge.
+    redact: settings["redact"],
   };
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),

@@ -154,7 +154,7 @@ describe("what the agent is told of a ranking", () => {
       index: 3,
       identicalTo: 0,
     }]).text;
-    assert.match(all, /All 4 candidates are byte for byte the same/);
+    assert.match(all, /All 4 candidates, as a judge would see them, are byte for byte the same/);
     assert.doesNotMatch(all, /Winner|A tie/);
   });
 

@@ -103,6 +103,7 @@ describe("a candidate group at the end of a turn", () => {
         b: { id: "c2", text: "second" },
         criteria: "general",
         repeats: 2,
+        redact: [],
       });
       assert.equal(options.idempotencyKey, `review-${ledger.reviews[0]?.id}`);
       assert.deepEqual(
@@ -114,10 +115,16 @@ describe("a candidate group at the end of a turn", () => {
     const three = asked();
     workflow(three, rendered(envelope(["a", "b", "c"])));
     const ranked = await stop(three, {
-      settings: { judge: { profile: "deepseek" }, channel: "logprobs", evaluations: 3 },
+      settings: {
+        judge: { profile: "deepseek" },
+        channel: "logprobs",
+        evaluations: 3,
+        redact: ["secret-\\d+"],
+      },
     });
     assert.match(ranked.steer?.text ?? "", /Winner of 3: candidate 1/);
     const { body } = /** @type {any} */ (ranked.server.bought[0]);
+    assert.deepEqual(body.redact, ["secret-\\d+"]);
     assert.deepEqual(body.candidates.map((/** @type {any} */ c) => c.text), ["a", "b", "c"]);
     assert.equal(body.repeats, 3);
     assert.deepEqual([body.judge, body.channel], [{ profile: "deepseek" }, "logprobs"]);

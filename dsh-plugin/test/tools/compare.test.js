@@ -46,6 +46,7 @@ describe("verifier_compare", () => {
       channel: "logprobs",
       repeats: 4,
       criteria: "coding",
+      redact: ["customer-\\d+"],
     };
     const { call } = rig(spec, { [PATH]: answer() }, { config });
     const { sent } = await call({ ...ARGS, repeats: 1, context: "Node 22" });
@@ -58,6 +59,7 @@ describe("verifier_compare", () => {
       judge: "local",
       channel: "logprobs",
       criteria: "coding",
+      redact: ["customer-\\d+"],
     });
   });
 
@@ -80,6 +82,7 @@ describe("verifier_compare", () => {
       criteria: '[{"id":"c","name":"C","description":"d"}]',
       repeats: 3,
       groundTruthNote: "n",
+      redact: [],
       deadlineMs: 0,
     });
     const other = await call({
@@ -117,7 +120,7 @@ describe("verifier_compare", () => {
     assert.equal(same.value.rewardA, null);
     assert.match(
       same.text,
-      /^Tie: A and B are the same, byte for byte; nothing was judged\./,
+      /^Tie: what a judge would see of A and B is the same, byte for byte; nothing was judged\./,
     );
     assert.match(same.text, /nothing bought/);
   });

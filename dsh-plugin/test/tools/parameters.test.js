@@ -22,6 +22,11 @@ describe("readShared", () => {
     assert.deepEqual(readShared({}, SETTINGS), {});
   });
 
+  test("sends what is to be taken out, also when that is nothing but known secrets", () => {
+    assert.deepEqual(readShared({}, { ...SETTINGS, redact: [] }), { redact: [] });
+    assert.deepEqual(readShared({}, { ...SETTINGS, redact: ["a-\\d"] }), { redact: ["a-\\d"] });
+  });
+
   test("prefers arguments to settings", () => {
     const settings = {
       ...SETTINGS,

@@ -103,6 +103,7 @@ describe("verifier_select", () => {
       pivots: 3,
       seed: -7,
       mode: "upstream",
+      redact: [],
       deadlineMs: 0,
     });
   });

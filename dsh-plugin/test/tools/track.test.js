@@ -75,6 +75,7 @@ describe("verifier_track", () => {
       checkpoints: [1, 2],
       repeats: 1,
       causal: true,
+      redact: [],
       deadlineMs: 0,
     });
     const whole = await call({

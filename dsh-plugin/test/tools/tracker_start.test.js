@@ -39,6 +39,7 @@ describe("verifier_tracker_start", () => {
       task: "Fix it.",
       criteria: "general",
       repeats: 1,
+      redact: [],
       promptCharacters: 200000,
       deadlineMs: 595000,
     });
