@@ -33,6 +33,15 @@ export function compareOperation(services: Services): Operation {
             criteria: "coding",
           },
         },
+        redact: {
+          summary: "Without secrets and customer numbers",
+          value: {
+            task: "Tell customer-4711 when the parcel comes.",
+            a: "[Command] track --customer customer-4711\n[Output]\ntomorrow\nIt comes tomorrow.",
+            b: "It should come soon.",
+            redact: ["customer-\\d{4,8}"],
+          },
+        },
         dryRun: {
           summary: "What would it cost",
           value: { task: "Make the failing test pass.", a: "ran the test", b: "did not", dryRun: true },

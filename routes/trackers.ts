@@ -55,13 +55,17 @@ export function trackerOperations(services: Services): readonly Operation[] {
       summary: "Start following a run",
       description:
         "Task, criteria and judge are fixed from here on. Nothing is judged yet. Steps are stored as they come, and " +
-        "survive restarts. With an `id` of the caller's own it can be sent again: one tracker is made.",
+        "survive restarts, without known kinds of secrets and what `redact` matches. With an `id` of the caller's own it can be sent again: one tracker is made.",
       body: {
         schema: "TrackerStartRequest",
         examples: {
           start: {
             summary: "A tracker",
             value: { task: "Make the failing test pass.", criteria: "coding" },
+          },
+          redact: {
+            summary: "Without customer numbers in what is stored",
+            value: { task: "Make the failing test pass.", redact: ["customer-\\d{4,8}"] },
           },
           id: {
             summary: "With an id of one's own",
