@@ -28,6 +28,6 @@ export function reportProblems(
     if (before.has(problem)) continue;
     before.add(problem);
     log.warn(`assay: ${problem}`);
-    print(`dsh-assay: ${problem.replace(/\s+/g, " ").trim()}.\n`);
+    print(`dsh-assay: ${problem.replace(/\s+/g, " ").trim().replace(/(?<![.?])$/, ".")}\n`);
   }
 }

@@ -79,8 +79,7 @@ function claimNamespace(root, scope, log, changed) {
   const take = () => {
     if (claim.owner !== null) return;
     claim.owner = scope;
-    register(scope, log);
-    changed();
+    register(scope, log, changed);
   };
   // Undone in the opposite order: the registration, made later, is gone by the time that another row takes over.
   scope.effect(() => () => {
@@ -93,8 +92,8 @@ function claimNamespace(root, scope, log, changed) {
   take();
 }
 
-/** @param {any} scope @param {Log} log */
-function register(scope, log) {
+/** @param {any} scope @param {Log} log @param {() => void} changed Called when there is something to read. */
+function register(scope, log, changed) {
   // On a context of its own, so that it can be taken back alone.
   scope.inject(["settings"], (/** @type {any} */ own) => {
     const settings = /** @type {SettingsService} */ (own.settings);
@@ -111,7 +110,7 @@ function register(scope, log) {
       return;
     }
     const leak = leakOf(settings);
-    if (leak === null) return;
+    if (leak === null) return changed();
     log.warn(
       `assay: the user's settings are off, as the host would not keep the token to itself: ${leak}`,
     );

@@ -22,13 +22,14 @@ describe("what is wrong with the settings", () => {
     };
     reportProblems({ root }, ["one is\n wrong"], options);
     reportProblems({ root }, ["one is\n wrong", "two is wrong"], options);
-    reportProblems({ root: {} }, ["two is wrong"], options);
+    reportProblems({ root: {} }, ["two is wrong", "what?"], options);
     assert.deepEqual(printed, [
       "dsh-assay: one is wrong.\n",
       "dsh-assay: two is wrong.\n",
       "dsh-assay: two is wrong.\n",
+      "dsh-assay: what?\n",
     ]);
-    assert.equal(logged.length, 3);
+    assert.equal(logged.length, 4);
   });
 
   test("a variable that was meant for this plugin and reaches nothing is named", () => {

@@ -131,6 +131,18 @@ describe("registerTool", () => {
     });
   });
 
+  test("a rubric that is refused although the call gave none says where it is from", async () => {
+    const { tool } = echo(
+      problem("invalid_request", 422, "/criteria: has no criteria", {
+        errors: [{ path: "/criteria", message: "has no criteria" }],
+      }),
+    );
+    await assert.rejects(tool.execute({ task: "hi" }, fakeExecution()), {
+      message:
+        /^invalid_request: \/criteria: has no criteria\. This call gave no criteria: .*\.assay\/criteria\.md/,
+    });
+  });
+
   test("a server that isn't there says how to get one", async () => {
     const { VerifierError } = await import("../../lib/server/errors.js");
     const { tool } = echo(
