@@ -99,8 +99,8 @@ export const TEXTS = Object.freeze({
   redact: {
     title: text("Patterns to take out", "需移除的模式"),
     help: text(
-      "JSON array of regular expressions. What they match is taken out before anything is judged or stored; known kinds of secrets always are.",
-      "正则表达式的 JSON 数组。匹配内容在评审或存储之前移除；已知类型的密钥始终会被移除。",
+      "JSON array of regular expressions. What they match is taken out before anything is judged or stored; known kinds of secrets always are. Only verifier_best_of_n uses its prompt as it is.",
+      "正则表达式的 JSON 数组。匹配内容在评审或存储之前移除；已知类型的密钥始终会被移除。只有 verifier_best_of_n 原样使用其提示。",
     ),
   },
   gateEnabled: {
