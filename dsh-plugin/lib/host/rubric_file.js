@@ -4,7 +4,9 @@
  *
  * @module
  */
-import { open, realpath } from "node:fs/promises";
+import { Buffer } from "node:buffer";
+import { constants } from "node:fs";
+import { open, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, relative, resolve } from "node:path";
 import { VerifierError } from "../server/errors.js";
@@ -73,17 +75,22 @@ export async function readRubricFile(path, { cwd, inside, signal }) {
   return parse(path, await readText(path, real));
 }
 
+/** A pipe that stands there since the look at it isn't waited for: such a wait would keep the host from exiting. */
+const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
 /** @param {string} path @param {string} real @returns {Promise<string>} */
 async function readText(path, real) {
   let file;
   try {
-    file = await open(real, "r");
-    const stat = await file.stat();
-    if (!stat.isFile()) throw refused(path, "must be a file");
-    if (stat.size > MAX_BYTES) {
-      throw refused(path, `must have at most ${MAX_BYTES} bytes and has ${stat.size}`);
+    // Before it is opened: opening a named pipe waits for somebody who writes.
+    if (!(await stat(real)).isFile()) throw refused(path, "must be a file");
+    file = await open(real, READ_ONLY);
+    const found = await file.stat();
+    if (!found.isFile()) throw refused(path, "must be a file");
+    if (found.size > MAX_BYTES) {
+      throw refused(path, `must have at most ${MAX_BYTES} bytes and has ${found.size}`);
     }
-    return new TextDecoder("utf-8", { fatal: true }).decode(await file.readFile());
+    return new TextDecoder("utf-8", { fatal: true }).decode(await readAtMost(file, path));
   } catch (error) {
     if (error instanceof VerifierError) throw error;
     if (error instanceof TypeError) throw refused(path, "must be UTF-8");
@@ -91,6 +98,22 @@ async function readText(path, real) {
   } finally {
     await file?.close();
   }
+}
+
+/**
+ * A file's bytes. Some files say that they are empty and aren't (below `/proc`), others grow: the size alone is no bound.
+ *
+ * @param {import("node:fs/promises").FileHandle} file @param {string} path @returns {Promise<Buffer>}
+ */
+async function readAtMost(file, path) {
+  const bytes = Buffer.alloc(MAX_BYTES + 1);
+  let size = 0;
+  while (size < bytes.length) {
+    const { bytesRead } = await file.read(bytes, size, bytes.length - size, null);
+    if (bytesRead === 0) return bytes.subarray(0, size);
+    size += bytesRead;
+  }
+  throw refused(path, `must have at most ${MAX_BYTES} bytes and has more`);
 }
 
 /** @param {string} path @param {string} text @returns {unknown} */

@@ -1,5 +1,6 @@
 // @ts-check
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -130,6 +131,26 @@ test("a file that can't be used is an error that names the path and says why", a
     await assert.rejects(resolveRubric({ argument: "mine.md" }), /no folder of its own/);
     assert.equal((await resolveRubric({ setting: join(folder, "outside.md"), cwd })).criteria, MARKDOWN);
   });
+});
+
+test(
+  "a pipe is refused at once, as waiting for it would never end",
+  { skip: process.platform === "win32" },
+  async () => {
+    await inFolder(async (folder) => {
+      const cwd = join(folder, "work");
+      execFileSync("mkfifo", [join(cwd, "pipe.md")]);
+      await assert.rejects(resolveRubric({ argument: "pipe.md", cwd }), /must be a file/);
+    });
+  },
+);
+
+test("a file that says it is empty is read no further than any other", {
+  skip: process.platform !== "linux",
+}, async () => {
+  // The kernel's files have no size; this one holds more than a rubric may.
+  const setting = "/proc/kallsyms";
+  await assert.rejects(resolveRubric({ setting, cwd: "/" }), /must have at most 262144 bytes and has more/);
 });
 
 test("a gate is never without a rubric: what can't be read is replaced and the answer says so", async () => {
