@@ -35,6 +35,9 @@ export function adviceFor(error, deps) {
   if (error.code === "over_budget") {
     return `${planText(error.plan)}Raise budget, or ask for fewer repeats, criteria or candidates.`;
   }
+  if (error.errors?.some(({ path }) => path.startsWith("/redact/"))) {
+    return "A pattern that you didn't give is from the setting redact (ASSAY_REDACT): ask the user to correct it.";
+  }
   return ADVICE[error.code] ?? null;
 }
 

@@ -63,6 +63,15 @@ describe("verifier_compare", () => {
     });
   });
 
+  test("says whose pattern it is that the server refuses", async () => {
+    const detail = "/redact/0: must not repeat what holds a repetition";
+    const refusal = problem("invalid_request", 400, detail, {
+      errors: [{ path: "/redact/0", message: "must not repeat what holds a repetition", value: "(a+)+" }],
+    });
+    const { fails } = rig(spec, { [PATH]: refusal }, { config: { redact: ["(a+)+"] } });
+    await fails(ARGS, { message: /\/redact\/0.* setting redact \(ASSAY_REDACT\): ask the user/s });
+  });
+
   test("understands the calls of both older plugins", async () => {
     const { call } = rig(spec, { [PATH]: answer() });
     const tystudio = await call({
