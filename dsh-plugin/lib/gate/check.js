@@ -26,9 +26,10 @@ import { steerText } from "./steer_text.js";
  *
  * @param {Stop} stop
  * @param {import("./deadline.js").Deadline} deadline
+ * @param {import("./notice.js").Notice[]} notices What the user is to be told, also when this fails later on: added to.
  * @returns {Promise<Outcome>}
  */
-export async function check({ ctx, deps, agent, turn, settings }, deadline) {
+export async function check({ ctx, deps, agent, turn, settings }, deadline, notices) {
   const { session } = agent;
   const { connection, log } = deps;
   const events = liveEvents(session);
@@ -38,7 +39,7 @@ export async function check({ ctx, deps, agent, turn, settings }, deadline) {
   const mayRoute = settings.mode !== "manual" && steers.routed < settings.maxGatesPerTurn;
   const mayGate = steers.gate < settings.maxGatesPerTurn;
   // Another plugin has sent the agent on already: its work isn't finished.
-  if ((!mayRoute && !mayGate) || hasMail(agent)) return { notices: [] };
+  if ((!mayRoute && !mayGate) || hasMail(agent)) return {};
   const given = {
     own,
     mode: settings.mode,
@@ -48,17 +49,15 @@ export async function check({ ctx, deps, agent, turn, settings }, deadline) {
   const wasRouted = settings.mode !== "manual" && steers.routed > 0;
   const reviews = mayRoute || wasRouted;
   // The log alone says no to most turns; only then are the host's services asked.
-  if (!mayGoOn(eligibility(events, given).reason, reviews)) return { notices: [] };
+  if (!mayGoOn(eligibility(events, given).reason, reviews)) return {};
   const services = await hostFacts(
     ctx,
     /** @type {any} */ (agent),
     deadline.signal,
   );
   const { eligible, reason } = eligibility(events, { ...given, services });
-  if (!mayGoOn(reason, reviews)) return { notices: [] };
+  if (!mayGoOn(reason, reviews)) return {};
 
-  /** @type {import("./notice.js").Notice[]} */
-  const notices = [];
   // Smart and strict mode judge whatever is work enough, and what was reviewed automatically.
   let gateRequired = wasRouted || (eligible && (settings.enabled === true || settings.mode !== "manual"));
   if (mayRoute) {
@@ -82,11 +81,11 @@ export async function check({ ctx, deps, agent, turn, settings }, deadline) {
       routed.steer !== undefined &&
       !steers.fingerprints.has(routed.steer.fingerprint)
     ) {
-      return { steer: routed.steer, notices };
+      return { steer: routed.steer };
     }
     gateRequired ||= routed.gateRequired;
   }
-  if (!gateRequired || !mayGate) return { notices };
+  if (!gateRequired || !mayGate) return {};
 
   const judged = await judgeWork({
     session,
@@ -106,9 +105,9 @@ export async function check({ ctx, deps, agent, turn, settings }, deadline) {
   }
   if (
     judged.decision !== "steer" || steers.fingerprints.has(judged.fingerprint)
-  ) return { notices };
+  ) return {};
   const text = steerText(judged.rejection, settings.steerText);
-  return { steer: { ...text, fingerprint: judged.fingerprint }, notices };
+  return { steer: { ...text, fingerprint: judged.fingerprint } };
 }
 
 /**

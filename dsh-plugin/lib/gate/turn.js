@@ -17,22 +17,25 @@ import { hasMail, steer } from "./steers.js";
  * What a check comes to.
  * @typedef {object} Outcome
  * @property {{ text: string, summary: string, fingerprint: string }} [steer]
- * @property {readonly import("./notice.js").Notice[]} notices
  */
 
 /** @param {Stop} stop @returns {Promise<void>} Never rejects. */
 export async function checkTurn(stop) {
   const { deps, agent, signal, settings } = stop;
   const deadline = startDeadline(signal, settings.totalMs);
+  /** Told also when what comes after them fails: whoever found them says them once. @type {import("./notice.js").Notice[]} */
+  const notices = [];
+  const tell = () => notices.splice(0).forEach((notice) => notify(agent, notice, deps));
   try {
-    const { steer: message, notices } = await deadline.bound(async () => {
+    const { steer: message } = await deadline.bound(async () => {
       const { check } = await import("./check.js");
-      return await check(stop, deadline);
+      return await check(stop, deadline, notices);
     });
-    for (const notice of notices) notify(agent, notice, deps);
+    tell();
     if (message !== undefined && signal?.aborted !== true && !hasMail(agent)) steer(agent, message);
   } catch (error) {
     if (deadline.ended() !== "aborted" && signal?.aborted !== true) {
+      tell();
       fault(agent, deps, error);
     }
   } finally {

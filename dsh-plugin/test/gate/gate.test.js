@@ -5,6 +5,7 @@ import { installGate } from "../../lib/gate/install.js";
 import { steer } from "../../lib/gate/steers.js";
 import { VerifierError } from "../../lib/server/errors.js";
 import { gateBench, gateServer, verdict, workedSession } from "../fakes/gate.js";
+import { envelope, rendered, workflow } from "../fakes/routing.js";
 import { problem } from "../fakes/server.js";
 
 /** @param {any} message */
@@ -330,6 +331,23 @@ describe("a gate without a verdict lets the turn end and says so once", () => {
     const broken = gateServer(unreachable);
     await gateBench(broken).stop();
     assert.equal(broken.reviews.get("rev_0").calls, 3);
+  });
+});
+
+describe("what automatic reviews found", () => {
+  test("is told also when the final check fails after it", async () => {
+    const session = workedSession();
+    workflow(session, rendered(envelope(["a", "b"], { version: 7 })));
+    session.append("step/end", { turn: session.turn, step: session.step });
+    const bench = gateBench(gateServer(new VerifierError("rate_limited", "Too many.")), {
+      session,
+      config: { mode: "strict" },
+    });
+    await bench.stop();
+    assert.deepEqual(bench.agent.steered, []);
+    const told = bench.notices().map(textOf).join("\n");
+    assert.match(told, /\/version must be 1 or 2/);
+    assert.match(told, /rate_limited/);
   });
 });
 
