@@ -10,6 +10,7 @@
  * @module
  */
 import { inPlanMode } from "../gate/background.js";
+import { startDeadline } from "../gate/deadline.js";
 import { taskId } from "../gate/fingerprint.js";
 import { notify } from "../gate/notice.js";
 import { isFields, liveEvents, ownEvents } from "../host/events.js";
@@ -59,7 +60,7 @@ export function installPlanReview(ctx, deps) {
     async (/** @type {Execution} */ exec, /** @type {() => Promise<Decision>} */ next) => {
       // What others refuse anyway needs no review, and what they ask of the user stays as it is.
       const decision = await next();
-      if (exec.name !== EXIT_PLAN_MODE || decision.kind === "deny") return decision;
+      if (exec.name !== EXIT_PLAN_MODE || decision?.kind === "deny") return decision;
       const reason = await reviewPlan(exec, deps);
       return reason === null ? decision : { kind: "deny", reason };
     },
@@ -93,6 +94,8 @@ export async function reviewPlan({ agent, arguments: given, signal }, deps) {
   } catch (thrown) {
     const error = toVerifierError(thrown);
     deps.log?.warn(`assay plan review: ${error.message}`);
+    // A call that its user stopped needs no explanation.
+    if (signal?.aborted !== true) tell(failedNotice("the plan", error.code, error.message));
     return null;
   }
 }
@@ -121,19 +124,22 @@ async function judged({ plan, task, id, events, session, settings, signal, deps,
     text: plan.toWellFormed(),
     criteria: PROPOSAL_RUBRIC,
   });
-  const end = Date.now() + settings.totalMs;
-  const outcome = await buyReview({
-    connection: deps.connection,
-    ledger: deps.ledger,
-    settings,
-    session,
-    task: id,
-    delivered: new Set(),
-    turn: -1,
-    signal,
-    deadline: { remaining: () => end - Date.now() },
-    log: deps.log,
-  }, review);
+  // Over everything together: each request alone may take as long as the whole.
+  const deadline = startDeadline(signal, settings.totalMs);
+  const outcome = await deadline.bound(() =>
+    buyReview({
+      connection: deps.connection,
+      ledger: deps.ledger,
+      settings,
+      session,
+      task: id,
+      delivered: new Set(),
+      turn: -1,
+      signal: deadline.signal,
+      deadline,
+      log: deps.log,
+    }, review)
+  ).finally(deadline.close);
   if (outcome.kind === "bought") {
     const verdict = /** @type {Verdict} */ (outcome.value);
     return verdict.accepted ? null : denial(verdict);

@@ -89,6 +89,27 @@ describe("a plan that is about to be shown", () => {
     assert.deepEqual(noticesIn(session), []);
   });
 
+  test("waits no longer than totalMs for all its requests together, and the user is told", async () => {
+    const server = { ...fakeServer(() => null), post: () => new Promise(() => {}) };
+    const { ask } = install({ server, settings: { totalMs: 20 } });
+    const session = planning();
+    assert.deepEqual(await ask(session), { kind: "allow" });
+    assert.match(noticesIn(session).join(), /deadline_exceeded/);
+  });
+
+  test("goes through with a notice when the plugin itself fails", async () => {
+    const { ask } = install({
+      settings: {
+        get judge() {
+          throw new Error("broken settings");
+        },
+      },
+    });
+    const session = planning();
+    assert.deepEqual(await ask(session), { kind: "allow" });
+    assert.match(noticesIn(session).join(), /broken settings/);
+  });
+
   test("is never held back twice, also not after a restart, with other spaces or with other settings", async () => {
     const { ask, ledger, server } = install();
     const session = planning();
