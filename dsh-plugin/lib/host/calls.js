@@ -98,9 +98,10 @@ export function toolCalls(events) {
       add(make(data.callId, data.name, data.arguments, event));
     } else if (event.type === "tool/result") {
       for (const { id, result } of readResults(event, data)) {
-        const cited = event.sourceEventSeqs?.map((seq) => bySeq.get(seq)).find((
-          call,
-        ) => call !== undefined && (id === undefined || call.callId === id));
+        const cites = Array.isArray(event.sourceEventSeqs) ? event.sourceEventSeqs : [];
+        const cited = cites.map((seq) => bySeq.get(seq)).find((call) =>
+          call !== undefined && (id === undefined || call.callId === id)
+        );
         let call = cited ?? (id === undefined ? undefined : byId.get(id));
         const told = id === undefined ? undefined : announced.get(id);
         // Only the message tells of it: the log lost its `tool/call`.

@@ -94,9 +94,9 @@ function evened(repeats) {
 /** @param {unknown} value @returns {{ value: unknown, outcome: Fields }} */
 function readCompare(value) {
   const answer = isFields(value) ? value : {};
-  const { winner, rewardA, rewardB, identical, criteria, judge, unscored } = answer;
+  const { winner, rewardA, rewardB, margin, standardError, identical, criteria, judge, unscored } = answer;
   const good = (winner === "A" || winner === "B" || winner === "tie") && isScore(rewardA) &&
-    isScore(rewardB) &&
+    isScore(rewardB) && isScore(margin) && isScore(standardError) &&
     typeof identical === "boolean" && Array.isArray(criteria) && isFields(judge) &&
     typeof unscored === "number";
   if (!good) throw new TypeError(`the server's answer has no verdict at /winner (value: ${String(winner)})`);

@@ -103,9 +103,9 @@ export function compareFeedback(envelope, answer) {
 export function selectFeedback(envelope, answer) {
   const { ranking } = answer;
   const count = envelope.candidates.length;
-  const best = ranking.find(({ index }) => index === answer.best) ?? ranking[0];
+  const best = ranking.find(({ index }) => index === answer.best);
   if (best === undefined) {
-    throw new TypeError("a ranking must have at least one row");
+    throw new TypeError(`the server's ranking has no row of its best candidate (value: ${answer.best})`);
   }
   const others = ranking.filter((row) => row !== best);
   const same = others.filter((row) => isCopy(row, best));
@@ -124,7 +124,7 @@ export function selectFeedback(envelope, answer) {
     ? ""
     : ` (the same text as ${same.map(({ index }) => `candidate ${index + 1}`).join(", ")})`;
   const tied = distinct.filter((row) =>
-    row.strength !== null && Math.abs(row.strength - (best.strength ?? 0)) <= TIE
+    row.strength !== null && best.strength !== null && Math.abs(row.strength - best.strength) <= TIE
   );
   if (tied.length > 0) {
     const names = [best, ...tied].map(({ index }) => nameOf(envelope, index));

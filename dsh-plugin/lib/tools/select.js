@@ -119,7 +119,9 @@ function statement({ best, stopped, ranking, probabilityRight }) {
     ? ""
     : chance < CERTAIN
     ? ` Not certain: it is this judge's best with ${percent(chance)}${
-      second === undefined ? "" : `, candidate ${second.index} with ${percent(second.probabilityBest ?? 0)}`
+      typeof second?.probabilityBest === "number"
+        ? `, candidate ${second.index} with ${percent(second.probabilityBest)}`
+        : ""
     }.`
     : ` It is this judge's best with ${percent(chance)}.`;
   const right = probabilityRight === null

@@ -182,3 +182,14 @@ test("events of any shape are read without an error", () => {
     }
   }
 });
+
+test("a result whose citation is no list finds its call by the id", () => {
+  const session = new FakeSession({ version: 3 });
+  session.startTurn();
+  session.call("a", "bash", { command: "one" });
+  const result = session.result("a", "fine");
+  const log = session.log.map((event) =>
+    event.seq === result.seq ? { ...event, sourceEventSeqs: /** @type {any} */ ("none") } : event
+  );
+  assert.equal(toolCalls(log)[0]?.result?.text, "fine");
+});

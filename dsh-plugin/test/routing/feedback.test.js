@@ -52,6 +52,17 @@ describe("what the agent is told of a comparison", () => {
     assert.match(compared(group(["a", "b"]), { standardError: null }).text, /its uncertainty is unknown/);
   });
 
+  test("isn't written of a ranking that lacks its best candidate, or has no strength for it to be equal to", () => {
+    const rows = [
+      { index: 0, strength: 0, standardError: null, probabilityBest: null, winRate: null },
+      { index: 1, strength: null, standardError: null, probabilityBest: null, winRate: null },
+      { index: 2, strength: 0, standardError: null, probabilityBest: null, winRate: null },
+    ];
+    const value = group(["a", "b", "c"]);
+    assert.throws(() => ranked(value, rows, { best: 7 }), /no row of its best candidate \(value: 7\)/);
+    assert.doesNotMatch(ranked(value, rows, { best: 1 }).text, /tie/i);
+  });
+
   test("says that a tie is a tie, and that identical candidates are identical", () => {
     const tie = compared(group(["a", "b"]), { winner: "tie", rewardA: 0.5, rewardB: 0.5, margin: 0 }).text;
     assert.match(tie, /^A tie: .* 0\.500, .* 0\.500\. The judge sees no difference\.$/m);

@@ -35,6 +35,14 @@ describe("verifier_select", () => {
     );
   });
 
+  test("makes no number of a probability that nobody knows", async () => {
+    const document = recorded("select");
+    document.ranking[0].probabilityBest = 0.55;
+    document.ranking[1].probabilityBest = null;
+    const { text } = await rig(spec, { [PATH]: document }).call(ARGS);
+    assert.match(text, /Not certain: it is this judge's best with 55 %\./);
+  });
+
   test("a tie is reported as a tie, whole or shared", async () => {
     const document = recorded("select");
     for (const row of document.ranking) row.strength = 0;
