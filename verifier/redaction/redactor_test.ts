@@ -11,6 +11,8 @@ import { bestOfNRequestSchema } from "../best_of_n/requests.ts";
 import { compareRequestSchema, parseRequest, selectRequestSchema, trackRequestSchema } from "../requests.ts";
 import { select } from "../select/select.ts";
 import { track } from "../track.ts";
+import { replayDecision } from "../decisions/replay.ts";
+import { readDecision } from "../decisions/store.ts";
 import { startTracker, updateTracker } from "../tracker/tracker.ts";
 import { trackerStartSchema, trackerUpdateSchema } from "../tracker/requests.ts";
 import { createRedactor } from "./redactor.ts";
@@ -68,14 +70,20 @@ const VERBS = {
   gate: { schema: gateRequestSchema, verb: gate, body: { trajectory: shapes.steps } },
 } as const;
 
+/** What is looked at of every verb's result. */
+interface Told {
+  readonly id: string;
+  readonly warnings: readonly string[];
+}
+
 async function run(
   name: keyof typeof VERBS,
   environment: Environment,
   more: Record<string, unknown>,
-): Promise<{ readonly warnings: readonly string[] }> {
+): Promise<Told> {
   const { schema, verb, body } = VERBS[name];
   const request = parseRequest(schema as z.ZodType, { ...shared, ...body, ...more });
-  return await (verb as (...args: unknown[]) => Promise<{ readonly warnings: readonly string[] }>)(
+  return await (verb as (...args: unknown[]) => Promise<Told>)(
     environment,
     request,
   );
@@ -117,6 +125,7 @@ for (const name of Object.keys(VERBS) as (keyof typeof VERBS)[]) {
     // A pattern may spell out a secret, so decisions say only how many there were.
     assert(!kept.includes("customer-"));
     assertStringIncludes(kept, '"redactPatterns":1');
+    assertEquals(replayDecision(await readDecision(store, result.id)).equal, true);
     const told = result.warnings.filter((warning) => warning.includes("taken out"));
     assertEquals(told.length, 1);
     assert(/^\d+ places were taken out \(redact\)$/.test(told[0]!), told[0]);
