@@ -5,10 +5,10 @@
  * @module
  */
 import { createSettings } from "./lib/config/resolve.js";
-import { reportProblems } from "./lib/config/report.js";
+import { reportProblems } from "./lib/config/problems.js";
 import { announceRow, rowConfig } from "./lib/config/rows.js";
 import { installNamespace } from "./lib/config/settings_namespace.js";
-import { configSchema } from "./lib/config/standard_schema.js";
+import { configSchema } from "./lib/config/schemas.js";
 import { lazyServer } from "./lib/tools/lazy_server.js";
 import { registerTool } from "./lib/tools/register.js";
 import { SPECS } from "./lib/tools/specs.js";

@@ -7,10 +7,10 @@
  */
 import process from "node:process";
 import { createSettings } from "./lib/config/resolve.js";
-import { reportProblems } from "./lib/config/report.js";
+import { reportProblems } from "./lib/config/problems.js";
 import { announceRow, rowConfig } from "./lib/config/rows.js";
 import { installNamespace } from "./lib/config/settings_namespace.js";
-import { configSchema } from "./lib/config/standard_schema.js";
+import { configSchema } from "./lib/config/schemas.js";
 import { installGate } from "./lib/gate/install.js";
 import { lazyServer } from "./lib/tools/lazy_server.js";
 

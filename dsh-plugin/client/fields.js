@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { clientFields } from "../lib/config/fields.js";
+import { clientFields } from "../lib/config/described_fields.js";
 
 /** @type {readonly import("./edits.js").Field[]} */
 export const FIELDS = /** @type {any} */ (clientFields());

@@ -10,7 +10,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import process from "node:process";
-import { clientFields } from "../lib/config/fields.js";
+import { clientFields } from "../lib/config/described_fields.js";
 
 /** In an order in which nothing is used while it isn't defined. */
 const PARTS = Object.freeze([

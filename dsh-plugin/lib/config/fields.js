@@ -1,11 +1,10 @@
 // @ts-check
 /**
- * Every setting of the plugin, once. The rows' `Config`, the settings namespace, the settings card and the README's
- * table all derive from this table.
+ * Every setting of the plugin, once. The rows' `Config`, the settings namespace, and with the texts of
+ * `described_fields.js` the settings card and the README's table all derive from this table.
  *
  * @module
  */
-import { TEXTS } from "./field_texts.js";
 
 /** @typedef {"tools" | "gate"} RowName */
 
@@ -27,8 +26,6 @@ import { TEXTS } from "./field_texts.js";
  * @property {boolean} argument A tool call may override it.
  * @property {string} [fallback] Name of the shared field whose layers are asked when none of this one's own has a value.
  * @property {"server" | "evidence" | "gate" | "routing"} group Where the card and the README show it.
- * @property {{ readonly en: string, readonly zh: string }} title
- * @property {{ readonly en: string, readonly zh: string }} help
  */
 
 /** The user's settings namespace. */
@@ -37,15 +34,12 @@ export const NAMESPACE = "assay";
 /** Values of `mode`, from least to most done without being asked. */
 export const MODES = Object.freeze(["manual", "smart", "strict"]);
 
-/** Texts that may have several lines. */
-const LONG_TEXTS = new Set(["problem", "steerText"]);
-
 /** What a rubric or a judge may be written as. */
 const NAME_OR_DOCUMENT = Object.freeze(
   /** @type {const} */ (["string", "object", "array"]),
 );
 
-/** @typedef {Omit<Field, "title" | "help" | "settings" | "env" | "argument"> & { settings?: string | null, env?: string | null, argument?: boolean }} Entry */
+/** @typedef {Omit<Field, "settings" | "env" | "argument"> & { settings?: string | null, env?: string | null, argument?: boolean }} Entry */
 
 /** @type {readonly Entry[]} */
 const ENTRIES = [
@@ -240,97 +234,18 @@ export function fieldOfSetting(key) {
   return FIELDS.find((field) => field.settings === key);
 }
 
-/**
- * The settings as rows of a table, for a README.
- *
- * @param {"en" | "zh"} [language]
- * @returns {{ group: string, row: string, name: string, type: string, default: string, settings: string, env: string, argument: boolean, help: string }[]}
- *   `type` and `default` are Markdown; everything else is plain.
- */
-export function settingsTable(language = "en") {
-  return FIELDS.map((field) => ({
-    group: field.group,
-    row: field.row,
-    name: field.name,
-    type: typeText(field, language),
-    default: field.default === null ? "" : `\`${JSON.stringify(field.default)}\``,
-    settings: field.settings ?? "",
-    env: field.env ?? "",
-    argument: field.argument,
-    help: field.help[language],
-  }));
-}
-
-/**
- * What the settings card has to know of the fields, as JSON.
- *
- * @returns {Record<string, unknown>[]}
- */
-export function clientFields() {
-  return FIELDS.flatMap(
-    (
-      {
-        name,
-        row: _row,
-        settings,
-        env: _env,
-        argument: _argument,
-        fallback,
-        ...field
-      },
-    ) => {
-      if (settings === null) return [];
-      // With nothing of its own this field takes another's value, which isn't known here.
-      const shown = fallback === undefined ? field : { ...field, default: null };
-      return [{
-        key: settings,
-        ...shown,
-        ...(LONG_TEXTS.has(name) ? { long: true } : {}),
-      }];
-    },
-  );
-}
-
 /** @param {Entry} entry @returns {Field} */
 function field(entry) {
   const key = entry.row === "gate" ? `gate${entry.name[0]?.toUpperCase()}${entry.name.slice(1)}` : entry.name;
-  const text = TEXTS[key];
-  if (text === undefined) {
-    throw new Error(`lib/config/field_texts.js must have a text for "${key}"`);
-  }
   return Object.freeze({
     ...entry,
     settings: entry.settings === undefined ? key : entry.settings,
     env: entry.env === undefined ? variable(key) : entry.env,
     argument: entry.argument ?? false,
-    title: text.title,
-    help: text.help,
   });
 }
 
 /** `gateMaxGatesPerTurn` → `ASSAY_GATE_MAX_GATES_PER_TURN`. @param {string} key @returns {string} */
 function variable(key) {
   return `ASSAY_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
-}
-
-/** @type {Readonly<Record<string, { readonly en: string, readonly zh: string }>>} */
-const TYPES = Object.freeze({
-  strings: { en: "array of strings", zh: "字符串数组" },
-  json: { en: "name, text, object or array", zh: "名称、文本、对象或数组" },
-  secret: { en: "secret", zh: "密钥" },
-  string: { en: "string", zh: "字符串" },
-  boolean: { en: "boolean", zh: "布尔值" },
-  number: { en: "number", zh: "数字" },
-  integer: { en: "integer", zh: "整数" },
-});
-
-/** @param {Field} field @param {"en" | "zh"} language @returns {string} */
-function typeText(field, language) {
-  if (field.enum !== undefined) return field.enum.map((value) => `\`${value}\``).join(", ");
-  const kind = field.secret ? "secret" : field.accepts?.includes("strings") ? "strings" : field.type;
-  const word = TYPES[kind]?.[language] ?? kind;
-  if (field.minimum === undefined) return word;
-  return language === "zh"
-    ? `${word}，${field.minimum} 到 ${field.maximum}`
-    : `${word}, ${field.minimum} to ${field.maximum}`;
 }

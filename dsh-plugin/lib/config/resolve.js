@@ -5,14 +5,11 @@
  *
  * @module
  */
-import { VerifierError } from "../server/errors.js";
+import { didYouMean, VerifierError } from "../server/errors.js";
 import { fieldOfSetting, FIELDS, fieldsOf } from "./fields.js";
-import { didYouMean } from "./nearest.js";
-import { rowIssues } from "./standard_schema.js";
-import { unknownSetting } from "./settings_schema.js";
-import { strayVariables } from "./stray_variables.js";
-import { parseServerUrl } from "./url.js";
-import { isAbsent, misfit, readText, refusal } from "./values.js";
+import { strayVariables } from "./problems.js";
+import { rowIssues, unknownSetting } from "./schemas.js";
+import { isAbsent, misfit, parseServerUrl, readText, refusal } from "./values.js";
 
 /** @typedef {import("./fields.js").Field} Field */
 /** @typedef {import("./fields.js").RowName} RowName */

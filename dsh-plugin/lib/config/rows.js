@@ -1,11 +1,10 @@
 // @ts-check
 /**
- * How one row of this package sees what another was configured with: the gate asks the server that the tools row names.
+ * How the rows of this package find each other: which of them belong together, and what another was configured with. The
+ * gate asks the server that the tools row names.
  *
  * @module
  */
-import { scopeKey } from "./scope.js";
-
 /** @typedef {import("./fields.js").RowName} RowName */
 /** @typedef {{ root?: object, effect?: (run: () => () => void, label?: string) => unknown }} Context The part of the host's context that is used. */
 
@@ -49,6 +48,29 @@ export function rowConfig(ctx, row) {
   const scopes = announced.get(ctx.root ?? ctx);
   const own = scopes?.get(scopeKey(ctx) ?? PROFILE);
   return own?.has(row) ? own.get(row) : scopes?.get(PROFILE)?.get(row);
+}
+
+/** Description of the symbol that the host's scope package tags contexts with. */
+const SCOPE_TAG = "dsh.scope";
+
+/**
+ * What the rows of one preset mount share, and nobody else has. The host tags every context of a preset's mount with a
+ * symbol of its own, which can't be had without importing the host. The tag's description is its name, and a context
+ * inherits it from the one it was made of.
+ *
+ * @param {unknown} ctx
+ * @returns {unknown} Undefined for a row of the profile, which is there for every agent.
+ */
+export function scopeKey(ctx) {
+  for (
+    let at = ctx;
+    typeof at === "object" && at !== null;
+    at = Object.getPrototypeOf(at)
+  ) {
+    const tag = Object.getOwnPropertySymbols(at).find(({ description }) => description === SCOPE_TAG);
+    if (tag !== undefined) return /** @type {any} */ (at)[tag];
+  }
+  return undefined;
 }
 
 /**

@@ -8,8 +8,8 @@
  * @module
  */
 import { NAMESPACE } from "./fields.js";
-import { scopeKey } from "./scope.js";
-import { settingsSchema } from "./settings_schema.js";
+import { scopeKey } from "./rows.js";
+import { settingsSchema } from "./schemas.js";
 
 /** @typedef {Readonly<Record<string, unknown>>} Section */
 /** @typedef {{ info(text: string): void, warn(text: string): void }} Log */

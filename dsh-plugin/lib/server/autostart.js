@@ -6,13 +6,13 @@
  * @module
  */
 import { spawn as spawnProcess } from "node:child_process";
-import { parseServerUrl } from "../config/url.js";
+import { parseServerUrl } from "../config/values.js";
 import { VerifierError } from "./errors.js";
 import { endProcess } from "./processes.js";
 import { serverDirectory } from "./server_directory.js";
 import { createTransport, TransportError } from "./transport.js";
 
-/** @typedef {import("../config/url.js").ServerUrl} ServerUrl */
+/** @typedef {import("../config/values.js").ServerUrl} ServerUrl */
 /** @typedef {import("../config/resolve.js").Settings} Settings */
 /** @typedef {import("node:child_process").ChildProcess} ChildProcess */
 /** @typedef {(command: string, args: string[], options: import("node:child_process").SpawnOptions) => ChildProcess} Spawn */

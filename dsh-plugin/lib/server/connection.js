@@ -6,12 +6,12 @@
  */
 import { readFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
-import { parseServerUrl } from "../config/url.js";
+import { parseServerUrl } from "../config/values.js";
 import { answerValue } from "./answer.js";
 import { quoteValue, toVerifierError, VerifierError } from "./errors.js";
 import { createTransport, MAX_ANSWER, TransportError } from "./transport.js";
 
-/** @typedef {import("../config/url.js").ServerUrl} ServerUrl */
+/** @typedef {import("../config/values.js").ServerUrl} ServerUrl */
 /** @typedef {import("../config/resolve.js").Settings} Settings */
 
 /**

@@ -10,7 +10,7 @@ import https from "node:https";
 
 /**
  * @typedef {object} Exchange
- * @property {import("../config/url.js").ServerUrl} url
+ * @property {import("../config/values.js").ServerUrl} url
  * @property {string} method
  * @property {string} path From the origin's root on, with a slash in front.
  * @property {Record<string, string>} headers

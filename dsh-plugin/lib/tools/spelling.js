@@ -5,8 +5,7 @@
  *
  * @module
  */
-import { didYouMean } from "../config/nearest.js";
-import { VerifierError } from "../server/errors.js";
+import { didYouMean, VerifierError } from "../server/errors.js";
 
 /**
  * Other spellings by declared name.

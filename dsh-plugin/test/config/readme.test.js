@@ -2,7 +2,7 @@
 import { describe, test } from "node:test";
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { settingsTable } from "../../lib/config/fields.js";
+import { settingsTable } from "../../lib/config/described_fields.js";
 
 const HEADS = {
   en: ["Setting", "Row", "Default", "User settings", "Environment", "What it does"],

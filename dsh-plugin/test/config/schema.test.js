@@ -1,13 +1,13 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { FIELDS, fieldsOf, settingsTable } from "../../lib/config/fields.js";
+import { DESCRIBED, settingsTable } from "../../lib/config/described_fields.js";
 import { TEXTS } from "../../lib/config/field_texts.js";
-import { nearestName } from "../../lib/config/nearest.js";
+import { FIELDS, fieldsOf } from "../../lib/config/fields.js";
 import { announceRow, rowConfig } from "../../lib/config/rows.js";
-import { configSchema } from "../../lib/config/standard_schema.js";
-import { parseServerUrl } from "../../lib/config/url.js";
-import { misfit } from "../../lib/config/values.js";
+import { configSchema } from "../../lib/config/schemas.js";
+import { misfit, parseServerUrl } from "../../lib/config/values.js";
+import { nearestName } from "../../lib/server/errors.js";
 
 /** @param {"tools" | "gate"} row @param {unknown} value */
 const validate = (row, value) => configSchema(row)["~standard"].validate(value);
@@ -47,7 +47,7 @@ describe("the table of fields", () => {
       Object.keys(TEXTS).sort(),
       FIELDS.map(({ settings }) => settings).sort(),
     );
-    for (const { title, help, name } of FIELDS) {
+    for (const { title, help, name } of DESCRIBED) {
       for (const text of [title.en, title.zh, help.en, help.zh]) {
         assert.ok(text.trim() !== "", name);
       }

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { FIELDS } from "../../lib/config/fields.js";
 import { createSettings } from "../../lib/config/resolve.js";
 import { installNamespace } from "../../lib/config/settings_namespace.js";
-import { settingsSchema } from "../../lib/config/settings_schema.js";
+import { settingsSchema } from "../../lib/config/schemas.js";
 import { FakeHost } from "../fakes/settings_host.js";
 
 describe("the settings schema", () => {

@@ -1,10 +1,9 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { reportProblems } from "../../lib/config/report.js";
+import { reportProblems, strayVariables } from "../../lib/config/problems.js";
 import { createSettings } from "../../lib/config/resolve.js";
-import { rowIssues } from "../../lib/config/standard_schema.js";
-import { strayVariables } from "../../lib/config/stray_variables.js";
+import { rowIssues } from "../../lib/config/schemas.js";
 
 /** @param {...string} names */
 const strays = (...names) => strayVariables(Object.fromEntries(names.map((name) => [name, "x"])));
