@@ -40,9 +40,10 @@ export async function planCalls(
     return {
       criteria: FALLBACK_RUBRIC,
       calls: count * evaluations * judges,
-      warning: `the rubric ${FALLBACK_RUBRIC} was used instead of the configured one: ${
-        toVerifierError(error).detail
-      }`,
+      warning:
+        `the rubric ${FALLBACK_RUBRIC} was used instead of the session's, the workspace's or the configured one: ${
+          toVerifierError(error).detail
+        }`,
     };
   }
 }

@@ -27,7 +27,9 @@ const BUDGETS = {
 export function failedNotice(what, code, message) {
   return {
     text: cut(
-      `Assay could not review ${what}: ${oneLine(message, LONGEST_NOTICE - 300)} ` +
+      `Assay could not review ${what}: ${
+        oneLine(message, LONGEST_NOTICE - 300).replace(/(?<![.!?…])$/, ".")
+      } ` +
         "The work goes on as if there had been no review.",
       LONGEST_NOTICE,
     ),
