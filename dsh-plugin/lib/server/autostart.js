@@ -75,6 +75,8 @@ export function createAutostart(
     const until = Date.now() + giveUpMs;
     while (!await answers(url)) {
       if (server.ended !== null) {
+        // Another host's server was faster at the port, and answers since.
+        if (await answers(url)) break;
         throw failed(server, `The local server ended (${server.ended}) before it answered`);
       }
       if (place.users.size === 0) throw unloaded();

@@ -98,8 +98,9 @@ function readable(error, advice) {
     ...(decision === undefined ? [] : [`Decision ${decision} tells what was judged before.`]),
     ...(advice === null ? [] : [advice]),
   ];
-  if (more.length > 0) {
-    error.message = `${error.message.replace(/(?<![.!?…])$/, ".")} ${more.join(" ")}`;
-  }
-  return error;
+  if (more.length === 0) return error;
+  // A copy: calls that wait for the same start of a server fail with the very same error.
+  const told = Object.assign(new VerifierError(error.code, error.detail, { cause: error }), error);
+  told.message = `${error.message.replace(/(?<![.!?…])$/, ".")} ${more.join(" ")}`;
+  return told;
 }

@@ -227,6 +227,22 @@ describe("autostart", () => {
     await tearDown();
   });
 
+  test("doesn't mind that its server ended when another host's has the port by then", async () => {
+    const { autostart, settings, spawned, servers, tearDown } = await setUp({ behaviour: "hangs" });
+    const waiting = autostart.ensure(never);
+    // The second look is the first to find the other one.
+    const other = http.createServer((request, response) => {
+      if (spawned[0]?.child.exitCode === null) {
+        spawned[0].child.exit(1);
+        request.socket.destroy();
+      } else response.writeHead(200).end("{}");
+    });
+    servers.push(other);
+    other.listen(Number(new URL(settings.url).port), "127.0.0.1");
+    await waiting;
+    await tearDown();
+  });
+
   test("says when there is no npx", async () => {
     const { autostart, tearDown } = await setUp({ behaviour: "missing" });
     assert.match(

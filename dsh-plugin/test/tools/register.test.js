@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { object, string } from "../../lib/tools/output.js";
 import { buy, deadlines, idempotencyKey } from "../../lib/tools/call.js";
 import { registerTool, toolDefinitions } from "../../lib/tools/register.js";
+import { VerifierError } from "../../lib/server/errors.js";
 import { fakeDeps, fakeExecution, fakeTools } from "../fakes/deps.js";
 import { fakeConnection, problem } from "../fakes/server.js";
 
@@ -154,6 +155,20 @@ describe("registerTool", () => {
     await assert.rejects(tool.execute({ task: "t" }, fakeExecution()), {
       message: /^server_unreachable: .*deno task serve/,
     });
+  });
+
+  test("calls that fail with the same error each say once what to do", async () => {
+    const shared = new VerifierError("server_unreachable", "Nobody answers.");
+    const { tool } = echo(shared);
+    const told = [];
+    for (let i = 0; i < 2; i++) {
+      told.push(
+        await tool.execute({ task: "x" }, fakeExecution()).catch((/** @type {Error} */ e) => e.message),
+      );
+    }
+    assert.equal(told[1], told[0]);
+    assert.match(told[0], /deno task serve/);
+    assert.equal(shared.message, "server_unreachable: Nobody answers.");
   });
 
   test("a call that is cancelled ends as aborted, whatever the reason is", async () => {
