@@ -85,8 +85,8 @@ export const TEXTS = Object.freeze({
   sendImages: {
     title: text("Show images to the judge", "向评审发送图片"),
     help: text(
-      "Pictures of the task and of tool results go along.",
-      "任务和工具结果中的图片会一并发送。",
+      "Pictures of the user's messages go along.",
+      "用户消息中的图片会一并发送。",
     ),
   },
   maxCharacters: {
