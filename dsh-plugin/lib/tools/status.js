@@ -88,7 +88,8 @@ async function ask(exec, deps) {
   } catch (error) {
     const known = toVerifierError(error);
     if (known.code === "aborted") throw known;
-    const advice = adviceFor(known, deps);
+    // Whoever reads this needn't be sent here.
+    const advice = deps.autostart?.state().state === "failed" ? null : adviceFor(known, deps);
     // A server that refuses us, or speaks another language, is there all the same.
     return {
       reachable: known.status !== null || known.code === "bad_answer",

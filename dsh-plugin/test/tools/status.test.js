@@ -73,6 +73,14 @@ describe("verifier_status", () => {
     assert.match(value.detail, /deno task serve/);
   });
 
+  test("doesn't send its reader to itself when a server couldn't be started", async () => {
+    const { text } = await rig(spec, { [PATH]: new VerifierError("server_unreachable", "npx: not found.") }, {
+      config: { autostart: true },
+      autostart: { state: () => ({ state: "failed", detail: "npx: not found." }) },
+    }).call({});
+    assert.match(text, /^The verifier can't be used: server_unreachable: npx: not found\.\n/);
+  });
+
   test("a refused token and an unreadable answer are told as such", async () => {
     const refused = await rig(spec, {
       [PATH]: problem("unauthorized", 401, "A token is needed."),
