@@ -12,12 +12,14 @@ const QUOTED = 200;
 /**
  * @param {import("./transport.js").Answer} answer
  * @param {string} base The server's address, for messages.
+ * @param {(text: string) => string} [hide] Takes out of a failure's text what nobody may read: whoever answers there may
+ *   be an echo that sends the token back.
  * @returns {{ value: any, status: number, headers: Record<string, string> }}
  */
-export function answerValue({ status, headers, text }, base) {
+export function answerValue({ status, headers, text: sent }, base, hide = (text) => text) {
   if (status >= 300 && status < 400) {
     const location = headers["location"];
-    const target = location === undefined ? "" : ` to ${quoteValue(location)}`;
+    const target = location === undefined ? "" : ` to ${quoteValue(hide(location))}`;
     throw new VerifierError(
       "bad_answer",
       `${base} redirects${target}; redirects are not followed: set url to the final address.`,
@@ -26,22 +28,25 @@ export function answerValue({ status, headers, text }, base) {
       },
     );
   }
-  const value = text === "" ? null : parsed(text, status, base);
-  if (status >= 200 && status < 300) return { value, status, headers };
+  const succeeded = status >= 200 && status < 300;
+  const text = succeeded ? sent : hide(sent);
+  const value = text === "" ? null : parsed(text, status, base, hide);
+  if (succeeded) return { value, status, headers };
   throw problem(value, { status, headers, text }, base);
 }
 
-/** @param {string} text @param {number} status @param {string} base @returns {unknown} */
-function parsed(text, status, base) {
+/** @param {string} text @param {number} status @param {string} base @param {(text: string) => string} hide @returns {unknown} */
+function parsed(text, status, base, hide) {
   try {
     return JSON.parse(text);
-  } catch (cause) {
+  } catch {
     throw new VerifierError(
       "bad_answer",
       `${base} answered ${status} with something that isn't JSON, so it may not be an Assay server: ${
-        excerpt(text)
+        excerpt(hide(text))
       }`,
-      { status, cause },
+      // Without the parser's own error, which quotes the text as well.
+      { status },
     );
   }
 }

@@ -93,6 +93,7 @@ export function createConnection(
       return answerValue(
         await sendPatiently(exchange, start, repeatable),
         url.base,
+        (text) => withoutToken(text, token),
       );
     } catch (error) {
       throw stopped ?? failure(error, url);
@@ -159,6 +160,16 @@ function headersOf(token, withBody, idempotencyKey) {
     ...(typeof token === "string" ? { authorization: `Bearer ${token}` } : {}),
     ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
   };
+}
+
+/** Shorter ones are no secret, and might stand in any text. */
+const SHORTEST_SECRET = 4;
+
+/** @param {string} text @param {unknown} token @returns {string} */
+function withoutToken(text, token) {
+  return typeof token === "string" && token.length >= SHORTEST_SECRET
+    ? text.replaceAll(token, "(the token)")
+    : text;
 }
 
 /** @param {unknown} body @returns {string} */

@@ -499,3 +499,29 @@ describe("a server that can be started", () => {
 
 /** @param {string} url @returns {number} */
 const portOf = (url) => Number(new URL(url).port);
+
+test("a failure never repeats the token, whatever the other side sends back", async () => {
+  const token = "s3cret-token";
+  /** @type {((seen: Seen, response: http.ServerResponse) => void)[]} */
+  const echoes = [
+    (seen, response) => response.end(`you sent ${seen.headers.authorization}`),
+    ({ headers }, response) => json(response, { authorization: headers.authorization }, 404),
+    (seen, response) => response.writeHead(302, { location: `/?${seen.headers.authorization}` }).end(),
+    ({ headers }, response) =>
+      json(response, {
+        code: "unauthorized",
+        detail: `not ${headers.authorization}`,
+        errors: [{ path: "/", message: "wrong", value: headers.authorization }],
+      }, 401),
+  ];
+  for (const echo of echoes) {
+    await withServer(echo, async (url) => {
+      const connection = createConnection({ settings: at(url, { token }) });
+      const error = await failureOf(connection.post("/v1/x", {}));
+      connection.close();
+      const told = [error.message, error.detail, String(error.cause), JSON.stringify(error.errors)].join();
+      assert.doesNotMatch(told, /s3cret/);
+      assert.match(told, /\(the token\)/);
+    });
+  }
+});
