@@ -54,9 +54,12 @@ const ROUTED = /^[a-z]+:/;
  * automatic reviews, and the fingerprints of the evidence that they were about.
  */
 export function steersOf(own, turn) {
-  const steers = ownSources(turnEvents(own, turn)).filter(isSteer).map(({ fingerprint }) =>
-    typeof fingerprint === "string" ? fingerprint : ""
-  );
+  const told = turnEvents(own, turn);
+  // A log without this turn's start would count none for ever: then what was said since the newest start counts.
+  const start = Math.max(0, own.findLastIndex(({ type }) => type === "turn/start"));
+  const steers = ownSources(told.length > 0 ? told : own.slice(start)).filter(isSteer).map((
+    { fingerprint },
+  ) => typeof fingerprint === "string" ? fingerprint : "");
   const routed = steers.filter((fingerprint) => ROUTED.test(fingerprint)).length;
   return { gate: steers.length - routed, routed, fingerprints: new Set(steers) };
 }

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { installGate } from "../../lib/gate/install.js";
+import { installGate, onTurnStopping } from "../../lib/gate/install.js";
 import { steer } from "../../lib/gate/steers.js";
 import { VerifierError } from "../../lib/server/errors.js";
 import { gateBench, gateServer, verdict, workedSession } from "../fakes/gate.js";
@@ -332,6 +332,16 @@ describe("a gate without a verdict lets the turn end and says so once", () => {
     await gateBench(broken).stop();
     assert.equal(broken.reviews.get("rev_0").calls, 3);
   });
+});
+
+test("a host that numbers its turns otherwise than its log can't make the gate steer without end", async () => {
+  const server = gateServer(verdict("steer"));
+  const bench = gateBench(server);
+  for (let i = 0; i < 4; i++) {
+    await onTurnStopping(bench.ctx, bench.deps, { agent: bench.agent, turn: 700 + i });
+    bench.answer(`I did more (${i}).`);
+  }
+  assert.equal(bench.agent.steered.length, 1);
 });
 
 describe("what automatic reviews found", () => {
