@@ -28,45 +28,40 @@ const SCALARS = {
   null: (value) => value === null,
 };
 
-/** @param {string} [description] @returns {Record<string, string>} */
-const described = (description) => description === undefined ? {} : { description };
+/**
+ * A node of one scalar type. No node has a prototype: the host looks at every node's when a tool is registered, which is
+ * most of what that costs, and is done at once where there is none.
+ *
+ * @param {string} type @param {string | undefined} description @returns {Schema}
+ */
+const scalar = (type, description) =>
+  description === undefined ? { __proto__: null, type } : { __proto__: null, type, description };
 
 /** @param {string} [description] @returns {Schema} */
-export const string = (description) => ({
-  type: "string",
-  ...described(description),
-});
+export const string = (description) => scalar("string", description);
 /** @param {string} [description] @returns {Schema} */
-export const number = (description) => ({
-  type: "number",
-  ...described(description),
-});
+export const number = (description) => scalar("number", description);
 /** @param {string} [description] @returns {Schema} */
-export const integer = (description) => ({
-  type: "integer",
-  ...described(description),
-});
+export const integer = (description) => scalar("integer", description);
 /** @param {string} [description] @returns {Schema} */
-export const boolean = (description) => ({
-  type: "boolean",
-  ...described(description),
-});
+export const boolean = (description) => scalar("boolean", description);
 /** @param {readonly string[]} values @returns {Schema} */
-export const oneOfStrings = (values) => ({ type: "string", enum: [...values] });
+export const oneOfStrings = (values) => ({ __proto__: null, type: "string", enum: [...values] });
 /** @param {Schema} items @returns {Schema} */
-export const array = (items) => ({ type: "array", items });
+export const array = (items) => ({ __proto__: null, type: "array", items });
 /** @param {readonly Schema[]} branches exactly one of them must fit a value @returns {Schema} */
-export const oneOf = (branches) => ({ oneOf: [...branches] });
+export const oneOf = (branches) => ({ __proto__: null, oneOf: [...branches] });
 /** Any JSON value. @returns {Schema} */
-export const anything = () => ({});
+export const anything = () => ({ __proto__: null });
 
 /** The value or `null`. @param {Schema} schema @returns {Schema} */
-export const nullable = (schema) => ({ oneOf: [schema, { type: "null" }] });
+export const nullable = (schema) => oneOf([schema, scalar("null", undefined)]);
 
 /** A closed object in which every field is present. @param {Readonly<Record<string, Schema>>} properties @returns {Schema} */
 export const object = (properties) => ({
+  __proto__: null,
   type: "object",
-  properties,
+  properties: { __proto__: null, ...properties },
   required: Object.keys(properties),
   additionalProperties: false,
 });
@@ -77,7 +72,7 @@ export const object = (properties) => ({
  * @param {Schema} schema @param {unknown} fallback @returns {Schema}
  */
 export function withDefault(schema, fallback) {
-  const node = { ...schema };
+  const node = { __proto__: null, ...schema };
   DEFAULTS.set(node, fallback);
   return node;
 }
