@@ -101,6 +101,8 @@ async function buyScore(
   for (const warning of prompt.warnings) warnings.add(warning);
   const earlier = await earlierScores(trackers, start.id, step.index);
   const parts: Score[] = [];
+  // Calls without a usable score are paid for all the same.
+  let spent = noUsage;
   const base = {
     format: RECORD_FORMAT,
     index: step.index,
@@ -119,7 +121,11 @@ async function buyScore(
       environment,
       { verb: "tracker", topic: start.id },
       own,
-      (recorded) => track(environment, prompt.request, recorded),
+      (recorded) => {
+        const { recording } = recorded;
+        if (recording !== undefined) spent = () => recording.usage();
+        return track(environment, prompt.request, recorded);
+      },
     );
     if ("plan" in result) throw new Error("a scoring was answered with a plan");
     const [point] = result.curve;
@@ -168,10 +174,10 @@ async function buyScore(
       step: stepView(step, record),
       advice: record.advice,
       shortened: prompt.shortened,
-      decision: null,
+      decision: error instanceof AssayError ? error.decision ?? null : null,
       judge: null,
       channels: {},
-      usage: noUsage(),
+      usage: spent(),
       warnings: warnings.list(),
     };
     return { ...record, answer: { ...answer } };

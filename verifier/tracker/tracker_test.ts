@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { createMemoryStore } from "../../store/memory.ts";
 import { answerWith, fakeEnvironment, fakeJudge } from "../../tests/verbs/fake_judge.ts";
 import type { Environment } from "../environment.ts";
@@ -137,6 +137,16 @@ Deno.test("a failed scoring leaves the step unscored with its reason, and the ke
   assertEquals(appended, [1]);
   assertEquals((await readTracker(environment, id)).length, 2);
   await refuses(update(environment, id, { retry: 3 }), "invalid_request", "/retry");
+});
+
+Deno.test("what an unreadable answer cost is told with the unscored step, and which decision holds it", async () => {
+  const judge = fakeJudge({ answer: () => answerWith([], [], "progress") });
+  const environment = fakeEnvironment(judge);
+  const id = await start(environment);
+  const { step, usage, decision } = await update(environment, id, "a");
+  assertEquals([step.state, step.unscored?.reason], ["unscored", "no_tag"]);
+  assert(usage.calls > 0, JSON.stringify(usage));
+  assertMatch(decision ?? "", /^dec_/);
 });
 
 Deno.test("a caller who goes away during the scoring leaves a stored step, which can be scored later", async () => {

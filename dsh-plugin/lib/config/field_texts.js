@@ -64,8 +64,8 @@ export const TEXTS = Object.freeze({
   channel: {
     title: text("Least accepted channel", "最低可接受通道"),
     help: text(
-      "How the judge's letters may be read: any, or only with log-probabilities, or only by continuation. Empty: the server's default.",
-      "读取评分字母的方式：任意、仅对数概率或仅续写。留空则使用服务器默认值。",
+      "The least way of reading the judge's letters that is accepted: any; continuation (probabilities, also those of one constrained token); logprobs (probabilities of the answer itself). Less is an error. Empty: the server's default.",
+      "可接受的最低读取方式：any（任意）；continuation（有概率，也可来自一个受约束的词元）；logprobs（答案本身的概率）。达不到即报错。留空则使用服务器默认值。",
     ),
   },
   criteria: {

@@ -16,7 +16,7 @@ const ADVICE = {
   budget_exhausted:
     "Ask the user to raise the token's daily budget, or wait until it resets (verifier_status shows it).",
   channel_unavailable: "Leave channel out, or name a judge that gives log-probabilities.",
-  nothing_scored: "There is no verdict: neither side won, and it isn't a tie.",
+  nothing_scored: "There is no verdict, which speaks neither for the work nor against it, and is no tie.",
   deadline_exceeded: "Ask for less (fewer repeats, criteria or candidates), or raise the setting timeoutMs.",
   body_too_large: "Shorten what is to be judged.",
 };

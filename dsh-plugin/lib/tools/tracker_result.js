@@ -54,7 +54,7 @@ export function render(_args, { tracker, task, length, steps, advice, restored, 
   const last = steps.at(-1);
   const missing = steps.filter((/** @type {any} */ { score }) => score === null).length;
   return [
-    `Progress after step ${last.step}: ${show(last.score)} of 1${
+    `Progress after step ${last.step}: ${show(last.score)}${last.score === null ? "" : " of 1"}${
       typeof advice === "string" ? `; the curve says: ${advice}` : ""
     }.`,
     ...curveLines(
