@@ -33,9 +33,11 @@ export async function run(_args, exec, deps) {
     { state: "idle", detail: null };
   return {
     ...found,
-    statement: found.reachable
+    statement: found.code === null
       ? `The verifier answers at ${values["url"]}.`
-      : `The verifier can't be used: ${oneLine(found.detail, 1000)}`,
+      : `The verifier can't be used${
+        found.reachable ? `, though something answers at ${values["url"]}` : ""
+      }: ${oneLine(found.detail, 1000)}`,
     url: values["url"],
     pluginVersion: version,
     settings: settingsOf(deps.settings, gate),

@@ -87,9 +87,14 @@ describe("verifier_status", () => {
     }).call({});
     assert.equal(refused.value.code, "unauthorized");
     assert.match(refused.value.detail, /ASSAY_TOKEN/);
+    assert.match(
+      refused.text,
+      /^The verifier can't be used, though something answers at http:\/\/127\.0\.0\.1:8787: unauthorized: A token is needed\. Ask the user/,
+    );
     const strange = await rig(spec, { [PATH]: { name: "other" } }).call({});
     assert.equal(strange.value.code, "bad_answer");
     assert.equal(strange.value.server, null);
+    assert.match(strange.text, /^The verifier can't be used, though something answers at .*: bad_answer: /);
   });
 
   test("shows what is left of the budget", async () => {
