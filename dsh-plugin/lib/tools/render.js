@@ -93,13 +93,17 @@ export function unscoredLines({ scored, unscored, unscoredReasons }) {
 
 /** @param {any} value @returns {string} */
 function judgeLine({ judge, channels, criteriaOrigin }) {
-  const read = Object.entries(channels).filter(([, count]) => count > 0).map((
-    [name, count],
-  ) => `${name} ${count}`);
-  const by = judge.kind === "evidence" ? "rules, no model" : oneLine(judge.model, 80);
+  const isRules = judge.kind === "evidence";
+  // Rules give their distribution outright: there is nothing that it was read from.
+  const read = isRules
+    ? []
+    : Object.entries(channels).filter(([, count]) => count > 0).map(([name, count]) => `${count} by ${name}`);
+  const by = isRules
+    ? "rules, no model: it counts evidence and doesn't understand the work"
+    : oneLine(judge.model, 80);
   const origin = criteriaOrigin === undefined ? "" : ` Rubric from the ${criteriaOrigin}.`;
   return `Judge: ${oneLine(judge.profile, 80)} (${by})${
-    read.length === 0 ? "" : `; scores read from ${read.join(", ")}`
+    read.length === 0 ? "" : `; scores read: ${read.join(", ")}`
   }.${origin}`;
 }
 
