@@ -63,7 +63,7 @@ export function render(_args, value) {
     `Plugin dsh-assay ${value.pluginVersion}; autostart ${value.autostart.enabled ? "on" : "off"}${
       value.autostart.state === "idle" ? "" : ` (${value.autostart.state})`
     }; working directory ${value.workingDirectory ?? "none"}.`,
-    gateLine(value.gate),
+    gateLine(value),
     "Settings that aren't defaults:",
     ...settingLines(value.settings),
     ...list(value.problems, (/** @type {string} */ problem) => `Problem: ${oneLine(problem)}`, 10),
@@ -135,11 +135,20 @@ function gateOf(settings) {
   return { on: enabled === true || mode !== "manual", mode, threshold };
 }
 
-/** @param {{ on: boolean, mode: string, threshold: number } | null} gate @returns {string} */
-function gateLine(gate) {
+/** @param {any} value @returns {string} */
+function gateLine({ gate, server, settings }) {
   if (gate === null) return "Gate: this host has none.";
   const { on, mode, threshold } = gate;
-  return `Gate: ${on ? `on, threshold ${threshold}` : "off"}; automatic reviews: ${mode}.`;
+  const chosen = settings.find((/** @type {any} */ { name }) => name === "judge")?.value ?? null;
+  const judge = server?.judges.find((/** @type {any} */ { name, isDefault }) =>
+    chosen === null ? isDefault : name === chosen
+  );
+  const caution = on && judge?.kind === "evidence"
+    ? ` Its judge is ${
+      oneLine(judge.name, 80)
+    }, whose rules let practically everything pass: a model on the server is needed.`
+    : "";
+  return `Gate: ${on ? `on, threshold ${threshold}` : "off"}; automatic reviews: ${mode}.${caution}`;
 }
 
 /** @param {readonly any[]} settings @returns {string[]} */

@@ -147,11 +147,21 @@ describe("verifier_status", () => {
     assert.match(text, /Gate: on, threshold 0\.6; automatic reviews: smart\./);
     assert.match(text, /- gateEnabled: true \(environment\)/);
     assert.match(text, /- gateMode: smart \(row\)/);
+    assert.doesNotMatch(text, /practically everything/);
     assert.match(
       text,
       /Problem: The variable ASSAY_GATE_THRESHOLD is not used: it must be a number from 0 to 1/,
     );
     assert.equal(value.settings.filter((/** @type {any} */ each) => each.name === "judge").length, 1);
+  });
+
+  test("warns of a gate whose judge is none to rely on", async () => {
+    const environment = { ASSAY_GATE_ENABLED: "true", ASSAY_JUDGE: "evidence" };
+    const gate = createSettings({ row: "gate", config: undefined, environment });
+    const { text } = await rig(spec, { [PATH]: recorded("status") }, { environment, gate: () => gate }).call(
+      {},
+    );
+    assert.match(text, /Gate: on, .* Its judge is evidence, whose rules let practically everything pass/);
   });
 
   test("says so where there is no gate", async () => {
