@@ -229,17 +229,16 @@ describe("autostart", () => {
 
   test("doesn't mind that its server ended when another host's has the port by then", async () => {
     const { autostart, settings, spawned, servers, tearDown } = await setUp({ behaviour: "hangs" });
-    const waiting = autostart.ensure(never);
-    // The second look is the first to find the other one.
     const other = http.createServer((request, response) => {
-      if (spawned[0]?.child.exitCode === null) {
-        spawned[0].child.exit(1);
-        request.socket.destroy();
-      } else response.writeHead(200).end("{}");
+      const child = spawned[0]?.child;
+      if (child?.exitCode === 1) return response.writeHead(200).end("{}");
+      child?.exit(1);
+      request.socket.destroy();
     });
     servers.push(other);
     other.listen(Number(new URL(settings.url).port), "127.0.0.1");
-    await waiting;
+    await autostart.ensure(never);
+    assert.equal(spawned.length, 1);
     await tearDown();
   });
 
