@@ -95,6 +95,12 @@ export async function judgeWork(check) {
     signal,
   });
   if (rubric.warning !== undefined) warnings.push(rubric.warning);
+  // Whoever is judged may have chosen it: the user is to know.
+  if (rubric.origin === "session") {
+    warnings.push(
+      "the rubric is the one that a tool call told this session to remember, not the configured one",
+    );
+  }
   const plan = await planCalls(connection, {
     criteria: rubric.criteria,
     evaluations: settings.evaluations,

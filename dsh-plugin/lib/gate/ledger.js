@@ -78,7 +78,8 @@ export async function settle(connection, id, entry, options = {}) {
   await connection.post(
     `/v1/reviews/${encodeURIComponent(id)}/settle`,
     body,
-    options,
+    // Settling twice the same way is settling once.
+    { ...options, repeatable: true },
   );
 }
 

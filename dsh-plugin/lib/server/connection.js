@@ -19,6 +19,7 @@ import { createTransport, MAX_ANSWER, TransportError } from "./transport.js";
  * @property {AbortSignal} [signal] Its reason is never looked at: in this host it is a plain object.
  * @property {number} [timeoutMs] Deadline of the whole call, starting a server and trying again included; default the setting's.
  * @property {string} [idempotencyKey] Visible ASCII. Makes it safe to send the same request again after a lost connection.
+ * @property {boolean} [repeatable] The same without a key: the server answers the same request alike by itself.
  */
 
 /** @typedef {{ value: any, status: number, headers: Record<string, string> }} Answered `value` is null without a body. */
@@ -54,7 +55,7 @@ export function createConnection(
     method,
     path,
     body,
-    { signal, timeoutMs, idempotencyKey },
+    { signal, timeoutMs, idempotencyKey, repeatable = false },
   ) {
     const { url: address, token, timeoutMs: limit, autostart: mayStart } = settings();
     const url = serverUrl(address);
@@ -89,9 +90,8 @@ export function createConnection(
         signal: controller.signal,
       };
       const start = mayStart === true ? autostart : undefined;
-      const repeatable = method === "GET" || idempotencyKey !== undefined;
       return answerValue(
-        await sendPatiently(exchange, start, repeatable),
+        await sendPatiently(exchange, start, repeatable || method === "GET" || idempotencyKey !== undefined),
         url.base,
         (text) => withoutToken(text, token),
       );

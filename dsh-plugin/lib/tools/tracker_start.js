@@ -34,7 +34,11 @@ export async function run(args, exec, deps) {
   const id = trackerId(sessionKey(session), own === null ? { callId, occurrence: 0 } : identityOf(own));
   const { own: timeoutMs } = deadlines(/** @type {number} */ (deps.settings.get()["timeoutMs"]));
   const { answer, warnings } = await images((shown) =>
-    deps.connection.post("/v1/trackers", { id, ...body, ...shown }, { signal: exec.signal, timeoutMs })
+    deps.connection.post("/v1/trackers", { id, ...body, ...shown }, {
+      signal: exec.signal,
+      timeoutMs,
+      repeatable: true,
+    })
   );
   return {
     tracker: answer.value.id,

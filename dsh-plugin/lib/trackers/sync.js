@@ -41,7 +41,9 @@ export async function syncTracker(connection, sessionKey, state, steps, make, { 
   /** @type {readonly string[]} */
   let warnings = [];
   if (tracker === null) {
-    warnings = await make((body) => connection.post("/v1/trackers", { id, ...body }, options())).catch(gone);
+    warnings = await make((body) =>
+      connection.post("/v1/trackers", { id, ...body }, { ...options(), repeatable: true })
+    ).catch(gone);
   }
   // The server's steps are the first ones of the log's: what it may have stored is in the log, in the same order.
   const known = tracker?.length ?? 0;

@@ -467,6 +467,23 @@ describe("a rubric that can't be used", () => {
   });
 });
 
+describe("a rubric that the agent chose", () => {
+  test("holds, and the user is told once", async () => {
+    const session = workedSession();
+    session.tool("r1", "verifier_session", { criteria: "writing", rememberCriteria: true }, "0.9");
+    const server = gateServer(verdict("accept"));
+    const bench = gateBench(server, { session, config: { criteria: "coding" } });
+    await bench.stop();
+    await bench.stop();
+    assert.equal(server.seen.find(({ path }) => path === "/v1/session")?.body.criteria, "writing");
+    assert.equal(bench.notices().length, 1);
+    assert.match(
+      textOf(bench.notices()[0]),
+      /tool call told this session to remember, not the configured one/,
+    );
+  });
+});
+
 /** @param {ReturnType<typeof gateBench>} bench */
 function createdSettings(bench) {
   return gateBench(/** @type {any} */ (bench.deps.connection)).deps.settings.get();

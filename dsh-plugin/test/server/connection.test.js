@@ -378,6 +378,11 @@ describe("a connection that is lost before an answer", () => {
         '{"a":1}',
       ]);
     });
+    await withServer(dropsFirst, async (url, seen) => {
+      const { value } = await createConnection({ settings: at(url) }).post("/v1/x", {}, { repeatable: true });
+      assert.deepEqual([value, seen.length], [{ index: 1 }, 2]);
+      assert.equal(seen[1]?.headers["idempotency-key"], undefined);
+    });
     await withServer(
       (_, response) => response.socket?.destroy(),
       async (url, seen) => {
