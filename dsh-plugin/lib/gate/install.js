@@ -41,6 +41,8 @@ export function installGate(ctx, deps) {
     if (exec?.name !== PLAN_TOOL || !reviewsPlans(deps)) return next();
     planReview ??= loadPlanReview(deps);
     return planReview.then((review) => review(exec, next), (error) => {
+      // The next plan tries again.
+      planReview = null;
       deps.log.warn(`assay gate: plans can't be reviewed: ${toVerifierError(error).message}`);
       return next();
     });

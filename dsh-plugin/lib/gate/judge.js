@@ -16,7 +16,7 @@ import { currentTask, earlierTalk } from "../host/task.js";
 import { quoteValue, toVerifierError, VerifierError } from "../server/errors.js";
 import { askWithImages } from "../tools/session_evidence.js";
 import { evidenceFingerprint, taskId } from "./fingerprint.js";
-import { reserve, settle } from "./ledger.js";
+import { BOUGHT_NOTHING, LEDGER_TIMEOUT_MS, reserve, settle } from "./ledger.js";
 import { planCalls } from "./planned_calls.js";
 import { readRejection } from "./steer_text.js";
 
@@ -43,24 +43,6 @@ import { readRejection } from "./steer_text.js";
  *   | { decision: "steer", rejection: import("./steer_text.js").Rejection, fingerprint: string }
  *   | { decision: "open", code: string, reason: string })} Judged
  */
-
-/** What buys nothing is answered in milliseconds; who waits longer waits for a server that is gone. */
-const QUICK_MS = 10_000;
-
-/** With these the request never reached a judge. */
-const BOUGHT_NOTHING = new Set([
-  "invalid_json",
-  "invalid_request",
-  "unauthorized",
-  "forbidden",
-  "not_found",
-  "method_not_allowed",
-  "body_too_large",
-  "unsupported_media_type",
-  "over_budget",
-  "budget_exhausted",
-  "rate_limited",
-]);
 
 /** What a refusal of the ledger means to a reader. @type {Readonly<Record<string, string>>} */
 const REFUSALS = Object.freeze({
@@ -235,7 +217,7 @@ async function book({ connection, log }, id, entry) {
 function quick({ signal, remaining }) {
   return {
     signal,
-    timeoutMs: Math.min(QUICK_MS, remaining() + 1),
+    timeoutMs: Math.min(LEDGER_TIMEOUT_MS, remaining() + 1),
     idempotencyKey: randomUUID(),
   };
 }

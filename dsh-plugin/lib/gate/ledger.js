@@ -20,6 +20,24 @@ import { quoteValue, VerifierError } from "../server/errors.js";
  * @typedef {{ granted: true, id: string } | { granted: false, reason: string, review: StoredReview | null }} Reservation
  */
 
+/** What buys nothing is answered in milliseconds; who waits longer waits for a server that is gone. */
+export const LEDGER_TIMEOUT_MS = 10_000;
+
+/** Codes of failures with which a request never reached a judge. @type {ReadonlySet<string>} */
+export const BOUGHT_NOTHING = new Set([
+  "invalid_json",
+  "invalid_request",
+  "unauthorized",
+  "forbidden",
+  "not_found",
+  "method_not_allowed",
+  "body_too_large",
+  "unsupported_media_type",
+  "over_budget",
+  "budget_exhausted",
+  "rate_limited",
+]);
+
 /** Bytes of an outcome that the ledger keeps. */
 const MAXIMUM_OUTCOME = 8000;
 

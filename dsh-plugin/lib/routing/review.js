@@ -7,6 +7,7 @@
  * @module
  */
 import { isFields } from "../host/events.js";
+import { BOUGHT_NOTHING, LEDGER_TIMEOUT_MS } from "../gate/ledger.js";
 import { toVerifierError } from "../server/errors.js";
 import { askWithImages } from "../tools/session_evidence.js";
 import { known, remember } from "./memory.js";
@@ -15,24 +16,6 @@ import { known, remember } from "./memory.js";
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("./types.js").Outcome} Outcome */
 /** @typedef {import("./types.js").Fields} Fields */
-
-/** The ledger answers in milliseconds; who waits longer waits for a server that is gone. */
-const LEDGER_TIMEOUT_MS = 10_000;
-
-/** With these nothing was bought: the request never reached a judge. */
-const BOUGHT_NOTHING = new Set([
-  "invalid_json",
-  "invalid_request",
-  "unauthorized",
-  "forbidden",
-  "not_found",
-  "method_not_allowed",
-  "body_too_large",
-  "unsupported_media_type",
-  "over_budget",
-  "budget_exhausted",
-  "rate_limited",
-]);
 
 /**
  * Buys a review unless its evidence was judged before, another process is at it, or a budget is spent.
