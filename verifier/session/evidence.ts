@@ -55,7 +55,12 @@ export function readEvidence(request: SessionRequest, warnings: Warnings): Evide
       images: read.structured?.[i]?.images ?? [],
     }));
   if (steps.every(({ text, images }) => text.trim() === "" && images.length === 0)) {
-    throw AssayError.field(read.path, "must hold at least one step of the agent: there is nothing to judge");
+    const [path, value] = request.range === undefined ? [read.path] : ["/range", request.range];
+    throw AssayError.field(
+      path,
+      "must hold at least one step of the agent: there is nothing to judge",
+      value,
+    );
   }
   return {
     task: clean(cleanText(task, "/task", warnings)),

@@ -149,7 +149,7 @@ Deno.test("a range reads part of a log", async () => {
   assertEquals([early.source.steps, early.source.range], [2, { from: 3, to: 8 }]);
   const late = await run({ log: LOG, range: { from: 9 } });
   assertEquals([late.task, late.source.steps], ["Also write it down.", 1]);
-  await refuses({ log: LOG, range: { from: 100 } }, "/log", "at least one step");
+  await refuses({ log: LOG, range: { from: 100 } }, "/range", "at least one step");
   await refuses({ log: LOG, range: { from: 5, to: 2 } }, "/range/from");
   await refuses({ messages: [{ role: "assistant", content: "x" }], task: "t", range: {} }, "/range");
 });

@@ -69,7 +69,10 @@ export const session = {
     stored: boolean(),
   }),
   concurrencySafe: true,
-  renames: [["/range/from", "/from"], ["/range/to", "/to"], ["/judge/profile", "/judge"]],
+  renames: [["/range/from", "/from"], ["/range/to", "/to"], ["/range", "/from"], [
+    "/judge/profile",
+    "/judge",
+  ]],
   title: ({ mode }) => mode === "acceptance" ? "Check this session's work" : "Judge this session",
   work: () => import("./session.js"),
 };
