@@ -5,12 +5,27 @@
  * @module
  */
 import { assert, assertEquals } from "@std/assert";
+import { inherited } from "./assay.ts";
 import { toolOutcomes } from "./log.ts";
 import { startModel } from "./model.ts";
 import { npxFolder, untilGone } from "./npx.ts";
 import { pluginPackage, unpackPlugin } from "./plugin.ts";
 import { createScene, hostTest } from "./scene.ts";
 import { freePort } from "../free_port.ts";
+
+/** What a program may need to reach a package registry. */
+const NETWORK = [
+  ...["DENO_CERT", "DENO_TLS_CA_STORE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_DIR", "SSL_CERT_FILE"],
+  ...[
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "NPM_CONFIG_REGISTRY",
+  ],
+];
 
 hostTest(
   "the packed tarball holds what the package lists, and starts its own server in the host",
@@ -33,6 +48,8 @@ hostTest(
           names = await unpackPlugin(target, scratch);
         },
         env: {
+          // Its server's packages are fetched where a cache lacks them, by whatever way this machine needs.
+          ...inherited(...NETWORK),
           ASSAY_STORE: "memory",
           PATH: `${npx.path}:${Deno.env.get("PATH")}`,
         },
