@@ -10,13 +10,14 @@
  * | `{ do: "create", agent, preset? }` | a fresh session | `{ session, tools }` |
  * | `{ do: "resume", agent, session }` | a stored session, by its id | `{ session, tools }` |
  * | `{ do: "fork", agent, of }` | a child of a live session, with its whole history | `{ session, tools }` |
- * | `{ do: "say", agent, text }` | a user's message, and waits until the agent is idle | `{ end }` |
+ * | `{ do: "say", agent, text, png? }` | a user's message (with a picture, as base64), and waits until the agent is idle | `{ end }` |
  * | `{ do: "plan", agent, active }` | switches plan mode | null |
  * | `{ do: "settings", namespace }` | what a settings page gets to see | its descriptor, or null |
  * | `{ do: "stay" }` | the host stays up until it is killed | null |
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -75,7 +76,10 @@ async function act(ctx, agents, action) {
     agent.followup(Object.freeze({
       id: randomUUID(),
       role: "user",
-      content: [{ type: "text", text: action.text }],
+      content: [
+        { type: "text", text: action.text },
+        ...(action.png === undefined ? [] : [{ type: "image", attachment: await saved(ctx, action.png) }]),
+      ],
       source: { kind: "user" },
     }));
     await agent.whenIdle();
@@ -90,6 +94,19 @@ async function act(ctx, agents, action) {
     session: agent.session.id,
     tools: ctx.get("tools").schemas(agent).map((/** @type {any} */ tool) => tool.name),
   };
+}
+
+/**
+ * @param {Context} ctx
+ * @param {string} png base64
+ * @returns {Promise<unknown>} how a message refers to it
+ */
+async function saved(ctx, png) {
+  return await ctx.get("attachments").saveImage({
+    data: Buffer.from(png, "base64"),
+    mediaType: "image/png",
+    name: "picture.png",
+  });
 }
 
 /**

@@ -35,13 +35,16 @@ export interface JudgedServer extends AssayServer {
 /** Starts a server whose default judge is a stub; `evidence` is there too. */
 export async function startJudged(
   script: StubRule = gradesByQuality,
-  options: Omit<AssayOptions, "config"> = {},
+  options: Omit<AssayOptions, "config"> & { readonly readsImages?: boolean } = {},
 ): Promise<JudgedServer> {
   const judge = startStubJudge(script);
   try {
     const config = {
       defaultJudge: "stub",
-      judges: { stub: judge.profile({ retries: 0 }), evidence: { kind: "evidence" } },
+      judges: {
+        stub: judge.profile({ retries: 0, images: options.readsImages ?? false }),
+        evidence: { kind: "evidence" },
+      },
       ...(options.token === undefined
         ? {}
         : { server: { tokens: [{ name: "tests", tokenEnv: "ASSAY_TOKEN" }] } }),
