@@ -83,6 +83,7 @@ Deno.test("a step without a score says why, how to score it, and that it is stor
           unscored: { reason: "timeout", detail: "no \u001b[2J answer" },
           characters: 9,
           images: 0,
+          keyHash: null,
           createdAt: "2026-01-01T00:00:00Z",
         },
         advice: null,

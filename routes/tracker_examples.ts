@@ -13,6 +13,7 @@ const step: TrackerStep = {
   standardError: 0.02,
   characters: 42,
   images: 0,
+  keyHash: "7f83b1657ff1fc53b92dc18148a1d65dfc2d4b1fa3d677284addd200126d9069",
   createdAt: "2026-01-31T12:00:00.000Z",
 };
 

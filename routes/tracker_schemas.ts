@@ -33,6 +33,10 @@ export const trackerStep = z.strictObject({
     .describe("Why there is no score; only in state unscored."),
   characters: count.describe("Characters of the step's text."),
   images: count,
+  keyHash: z.string().nullable().describe(
+    "SHA-256 of the `Idempotency-Key` that it came with, in hexadecimal digits, so that who sent it finds it again; " +
+      "null without one.",
+  ),
   createdAt: time,
 });
 

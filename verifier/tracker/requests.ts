@@ -87,6 +87,8 @@ export interface TrackerStep {
   /** Characters of the step's text. */
   readonly characters: number;
   readonly images: number;
+  /** SHA-256 of the idempotency key that it came with, in hexadecimal digits; `null` without one. */
+  readonly keyHash: string | null;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
 }

@@ -243,6 +243,7 @@ export function stepView(
       : {}),
     characters: step.text.length,
     images: step.images.length,
+    keyHash: step.keyHash,
     createdAt: step.createdAt,
   };
 }

@@ -42,6 +42,17 @@ export function stepKey(session, { callId, occurrence }) {
   return `dsh-${digest(["step", session, callId, occurrence])}`;
 }
 
+/**
+ * How the server's tracker shows the key of a step.
+ *
+ * @param {string} session from {@linkcode sessionKey}
+ * @param {CallIdentity} step
+ * @returns {string} 64 hexadecimal digits
+ */
+export function keyHash(session, step) {
+  return createHash("sha256").update(stepKey(session, step)).digest("hex");
+}
+
 /** @param {readonly unknown[]} parts @returns {string} */
 function digest(parts) {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");

@@ -7,7 +7,7 @@
  * @module
  */
 import { VerifierError } from "../server/errors.js";
-import { stepKey, trackerId } from "./key.js";
+import { keyHash, stepKey, trackerId } from "./key.js";
 
 /** @typedef {import("./fold.js").TrackerState} TrackerState */
 /** @typedef {import("./fold.js").TrackedStep} TrackedStep */
@@ -45,11 +45,11 @@ export async function syncTracker(connection, sessionKey, state, steps, make, { 
       connection.post("/v1/trackers", { id, ...body }, { ...options(), repeatable: true })
     ).catch(gone);
   }
-  // The server's steps are the first ones of the log's: what it may have stored is in the log, in the same order.
-  const known = tracker?.length ?? 0;
-  if (tracker !== null && known >= steps.length) return { id, tracker, restored: 0, warnings };
-  for (const [i, { identity, step }] of steps.entries()) {
-    if (i < known) continue;
+  // By their keys, not by their number: the server may have one that the log doesn't count, as it failed after storing it.
+  const known = new Set(keyHashes(tracker));
+  const missing = steps.filter(({ identity }) => !known.has(keyHash(sessionKey, identity)));
+  if (tracker !== null && missing.length === 0) return { id, tracker, restored: 0, warnings };
+  for (const [i, { identity, step }] of missing.entries()) {
     try {
       await connection.post(`${path}/steps`, { step }, {
         ...options(),
@@ -57,14 +57,25 @@ export async function syncTracker(connection, sessionKey, state, steps, make, { 
       });
     } catch (error) {
       if (!(error instanceof VerifierError)) throw error;
-      throw cutShort(error, i, steps.length);
+      throw cutShort(error, steps.length - missing.length + i, steps.length);
     }
   }
   tracker = await readTracker(connection, path, options());
   if (tracker === null) {
     throw new VerifierError("not_found", `The server has no tracker ${id}, though it was just made.`);
   }
-  return { id, tracker, restored: steps.length - known, warnings };
+  return { id, tracker, restored: missing.length, warnings };
+}
+
+/** @param {any} tracker As `GET /v1/trackers/{id}` gives it; null without one. @returns {unknown[]} @throws {VerifierError} `bad_answer` */
+function keyHashes(tracker) {
+  if (tracker === null) return [];
+  if (!Array.isArray(tracker.steps)) {
+    throw new VerifierError("bad_answer", "The server's answer has no list of the tracker's steps.", {
+      errors: [{ path: "/steps", message: "must be a list", value: tracker.steps }],
+    });
+  }
+  return tracker.steps.map((/** @type {any} */ step) => step?.keyHash);
 }
 
 /** @param {Connection} connection @param {string} path @param {Readonly<Record<string, unknown>>} options @returns {Promise<any>} */

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import { VerifierError } from "../../lib/server/errors.js";
 
 const NO_USAGE = {
@@ -23,7 +24,7 @@ export class FakeTrackers {
   trackers = new Map();
   /** @type {{ method: string, path: string, body: any, options: any }[]} */
   seen = [];
-  /** What the next scoring of a step does instead: fail before it is stored, after it, or leave it without a score. @type {("refuse" | "lose" | "unscored")[]} */
+  /** What the next scoring of a step does instead: fail before it is stored, after it (unheard, or as the server's own fault), or leave it without a score. @type {("refuse" | "lose" | "break" | "unscored")[]} */
   next = [];
   /** Whether the judge refuses images. */
   blind = false;
@@ -85,6 +86,7 @@ export class FakeTrackers {
     } else if (JSON.stringify(tracker.steps[at]?.step) !== JSON.stringify(body.step)) {
       throw new VerifierError("idempotency_conflict", "The key stands for another step.", { status: 409 });
     }
+    if (event === "break") throw new VerifierError("internal", "Something broke.", { status: 500 });
     if (event === "lose") throw new VerifierError("deadline_exceeded", "The deadline passed.");
     const stored = tracker.steps[at];
     if (stored !== undefined && event !== "unscored") stored.score ??= (at + 1) / 10;
@@ -136,7 +138,8 @@ export class FakeTrackers {
 
   /** @param {{ steps: { step: unknown, score: number | null }[] }} tracker @param {number} at */
   #step({ steps }, at) {
-    const { step, score } = /** @type {{ step: unknown, score: number | null }} */ (steps[at]);
+    const { key, step, score } =
+      /** @type {{ key: string, step: unknown, score: number | null }} */ (steps[at]);
     return {
       index: at + 1,
       state: score === null ? "unscored" : "scored",
@@ -145,6 +148,7 @@ export class FakeTrackers {
       ...(score === null ? { unscored: { reason: "timeout" } } : {}),
       characters: String(step).length,
       images: 0,
+      keyHash: createHash("sha256").update(key).digest("hex"),
       createdAt: "2026-12-01T00:00:00.000Z",
     };
   }

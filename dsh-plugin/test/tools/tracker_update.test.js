@@ -106,6 +106,17 @@ describe("verifier_tracker_update", () => {
     assert.deepEqual(server.curves, [["one", "two", "three"]]);
   });
 
+  test("a step that the server has beyond the log's keeps none of the log's from being sent", async () => {
+    const { server, rig } = await tracked();
+    await rig.call(UPDATE, { step: "one" });
+    server.next = ["break", "refuse"];
+    assert.match((await rig.call(UPDATE, { step: "broken" })).text, /^Error: internal: /);
+    assert.match((await rig.call(UPDATE, { step: "two" })).text, /The step is kept/);
+    const { value } = await rig.call(UPDATE, { step: "three" });
+    assert.equal(value.restored, 1);
+    assert.deepEqual(server.curves, [["one", "broken", "two", "three"]]);
+  });
+
   test("a step that the server refused is none", async () => {
     const { server, rig } = await tracked();
     const { text } = await rig.call(UPDATE, { step: "one", expectedLength: 7 });
