@@ -106,6 +106,7 @@ export async function route(input) {
  * @property {Task} task
  * @property {(notice: Notice) => void} tell
  * @property {() => Promise<unknown>} criteria
+ * @property {() => Promise<readonly string[]>} images Of the task; read once, by the first part that shows them.
  */
 
 /** @param {RouteInput} input @param {Notice[]} notices @returns {Bench | null} */
@@ -117,6 +118,8 @@ function makeBench(input, notices) {
   if (task === null || taskId === null) return null;
   /** @type {Promise<unknown> | null} */
   let rubric = null;
+  /** @type {Promise<readonly string[]> | null} */
+  let pictures = null;
   const tell = (/** @type {Notice} */ notice) => say(session, notices, notice);
   return {
     input,
@@ -137,6 +140,7 @@ function makeBench(input, notices) {
       log,
     },
     criteria: () => rubric ??= readRubric(input, tell),
+    images: () => pictures ??= taskImages(input, task, tell),
   };
 }
 
@@ -184,14 +188,9 @@ async function teamPart({ desk, events, task, input, tell, criteria }) {
       });
       continue;
     }
-    const outcome = await buyReview(desk, review);
-    if (outcome.kind === "known" || outcome.kind === "bought") {
-      warn(outcome, tell);
-      reviewed = true;
-      if (outcome.steer !== null) {
-        return { reviewed, steer: { ...outcome.steer, fingerprint: review.fingerprint } };
-      }
-    } else if (report(desk, outcome, name, tell)) return { reviewed, stop: true };
+    const part = await reviewPart(desk, review, name, tell);
+    reviewed ||= part.reviewed === true;
+    if (part.steer !== undefined || part.stop === true) return { ...part, reviewed };
   }
   return { reviewed };
 }
@@ -215,7 +214,7 @@ function ownersSession(ctx, id) {
 }
 
 /** @param {Bench} bench @returns {Promise<Part>} */
-async function candidatesPart({ desk, events, since, task, input, tell, criteria }) {
+async function candidatesPart({ desk, events, since, task, input, tell, criteria, images }) {
   const { session } = input.agent;
   const whole = (/** @type {string} */ callId, /** @type {string} */ shown) =>
     wholeResult(session, callId, shown);
@@ -229,24 +228,17 @@ async function candidatesPart({ desk, events, since, task, input, tell, criteria
       task: task.text,
       context: earlierTalk(events, task),
       criteria: envelope.stage === "proposal" ? null : await criteria(),
-      images: await taskImages(input, task),
+      images: await images(),
     });
-    const outcome = await buyReview(desk, review);
-    if (outcome.kind === "known" || outcome.kind === "bought") {
-      warn(outcome, tell);
-      reviewed = true;
-      if (outcome.steer !== null) {
-        return { reviewed, steer: { ...outcome.steer, fingerprint: review.fingerprint } };
-      }
-      continue;
-    }
-    return { reviewed, stop: report(desk, outcome, name, tell) };
+    const part = await reviewPart(desk, review, name, tell);
+    reviewed ||= part.reviewed === true;
+    if (part.steer !== undefined || part.reviewed !== true) return { ...part, reviewed };
   }
   return { reviewed };
 }
 
 /** @param {Bench} bench @returns {Promise<Part>} */
-async function todoPart({ desk, events, since, task, input, tell, criteria }) {
+async function todoPart({ desk, events, since, task, tell, criteria, images }) {
   const { settings } = desk;
   const track = todoTrack(since, { from: task.seq, maxCharacters: settings.maxCharacters });
   if (track === null) return {};
@@ -267,19 +259,28 @@ async function todoPart({ desk, events, since, task, input, tell, criteria }) {
       repeats: settings.evaluations,
       ...judgeFields(settings),
       ...evidenceFields(settings, JSON.stringify(track.messages).length),
-      ...imagesField(await taskImages(input, task)),
+      ...imagesField(await images()),
     },
     read: readProgress,
     steer: (progress) => trackFeedback(track, progress, settings.mode === "strict" ? "strict" : "smart"),
   };
+  return await reviewPart(desk, review, "the todo list", tell);
+}
+
+/**
+ * Buys one review, and says what it could not take into account or why it wasn't bought.
+ * @param {Desk} desk @param {Review} review @param {string} name @param {(notice: Notice) => void} tell
+ * @returns {Promise<Part>}
+ */
+async function reviewPart(desk, review, name, tell) {
   const outcome = await buyReview(desk, review);
-  if (outcome.kind === "known" || outcome.kind === "bought") {
-    warn(outcome, tell);
-    return outcome.steer === null
-      ? { reviewed: true }
-      : { reviewed: true, steer: { ...outcome.steer, fingerprint: review.fingerprint } };
+  if (outcome.kind !== "known" && outcome.kind !== "bought") {
+    return { stop: report(desk, outcome, name, tell) };
   }
-  return { stop: report(desk, outcome, "the todo list", tell) };
+  if (outcome.kind === "bought") outcome.warnings.forEach((warning) => warn(warning, tell));
+  return outcome.steer === null
+    ? { reviewed: true }
+    : { reviewed: true, steer: { ...outcome.steer, fingerprint: review.fingerprint } };
 }
 
 /** @param {unknown} value @returns {ReturnType<Review["read"]>} */
@@ -303,10 +304,14 @@ function readProgress(value) {
   };
 }
 
-/** @param {RouteInput} input @param {Task} task @returns {Promise<readonly string[]>} Data URLs. */
-async function taskImages({ ctx, settings, signal }, task) {
+/**
+ * @param {RouteInput} input @param {Task} task @param {(notice: Notice) => void} tell
+ * @returns {Promise<readonly string[]>} Data URLs.
+ */
+async function taskImages({ ctx, settings, signal }, task, tell) {
   if (settings.sendImages !== true || task.images.length === 0) return [];
-  const { urls } = await readImages(ctx, task.images, signal === undefined ? {} : { signal });
+  const { urls, skipped } = await readImages(ctx, task.images, signal === undefined ? {} : { signal });
+  for (const { reason } of skipped) warn(`an image wasn't shown: ${reason}`, tell);
   return urls;
 }
 
@@ -317,17 +322,14 @@ function imagesField(images) {
 
 /**
  * What a review could not take into account.
- * @param {Outcome} outcome @param {(notice: Notice) => void} tell
+ * @param {string} warning @param {(notice: Notice) => void} tell
  */
-function warn(outcome, tell) {
-  if (outcome.kind !== "bought") return;
-  for (const warning of outcome.warnings) {
-    tell({
-      text: `Assay reviewed, but ${oneLine(warning, 600)}.`,
-      summary: `Assay: ${oneLine(warning, 90)}`,
-      reason: `routing:warning:${oneLine(warning, 60)}`,
-    });
-  }
+function warn(warning, tell) {
+  tell({
+    text: `Assay reviewed, but ${oneLine(warning, 600)}.`,
+    summary: `Assay: ${oneLine(warning, 90)}`,
+    reason: `routing:warning:${oneLine(warning, 60)}`,
+  });
 }
 
 /**

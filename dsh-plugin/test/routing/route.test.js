@@ -283,6 +283,12 @@ describe("a candidate group at the end of a turn", () => {
       without.notices[0]?.text ?? "",
       /1 image of the session wasn't shown: the judge can't read images/,
     );
+    const lost = await stop(session, {
+      more: { ctx: { get: () => undefined } },
+      settings: { judge: "third" },
+    });
+    assert.equal(lost.server.bought[0]?.body.images, undefined);
+    assert.match(lost.notices[0]?.text ?? "", /an image wasn't shown: .*the host stores no attachments/);
     const off = await stop(session, { more: { ctx }, settings: { sendImages: false, judge: "other" } });
     assert.equal(off.server.bought[0]?.body.images, undefined);
   });
