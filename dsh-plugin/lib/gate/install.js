@@ -35,10 +35,10 @@ import { toVerifierError } from "../server/errors.js";
 export function installGate(ctx, deps) {
   ctx.on("tools/result", (exec, result) => onToolResult(deps, exec, result));
   ctx.on("agent/turn-stopping", (payload) => onTurnStopping(ctx, deps, payload));
-  /** @type {Promise<(exec: unknown, next: unknown) => unknown> | null} */
+  /** @type {Promise<(exec: any, next: any) => unknown> | null} */
   let planReview = null;
   ctx.on("tools/pre-execute", (exec, next) => {
-    if (exec?.name !== PLAN_TOOL || !reviewsPlans(deps)) return next();
+    if (exec?.name !== PLAN_TOOL || !reviews(deps, "reviewPlans")) return next();
     planReview ??= loadPlanReview(deps);
     return planReview.then((review) => review(exec, next), (error) => {
       // The next plan tries again.
@@ -52,29 +52,27 @@ export function installGate(ctx, deps) {
 /** The host's tool that presents a plan. */
 const PLAN_TOOL = "exit_plan_mode";
 
-/** @param {GateDeps} deps @returns {boolean} */
-function reviewsPlans(deps) {
+/**
+ * Whether automatic reviews are on, and this switch of theirs with them.
+ * @param {GateDeps} deps @param {string} [switchName] @returns {boolean}
+ */
+function reviews(deps, switchName) {
   try {
-    const { mode, reviewPlans } = deps.settings.get();
-    return mode !== "manual" && reviewPlans === true;
+    const settings = deps.settings.get();
+    return settings["mode"] !== "manual" && (switchName === undefined || settings[switchName] === true);
   } catch {
-    // The end of the turn says so; a plan isn't held back for it.
+    // The end of the turn says so; nothing is held back for it.
     return false;
   }
 }
 
-/** @param {GateDeps} deps @returns {Promise<(exec: unknown, next: unknown) => unknown>} */
+/** @param {GateDeps} deps @returns {Promise<(exec: any, next: any) => unknown>} */
 async function loadPlanReview(deps) {
-  const [{ installPlanReview }, { reserve, settle }] = await Promise.all([
+  const [{ onPlan }, { reserve, settle }] = await Promise.all([
     import("../routing/plan_review.js"),
     import("./ledger.js"),
   ]);
-  return await new Promise((done) => {
-    installPlanReview(
-      { on: (_, listener) => done(listener) },
-      /** @type {any} */ ({ ...deps, ledger: { reserve, settle } }),
-    );
-  });
+  return onPlan.bind(null, /** @type {any} */ ({ ...deps, ledger: { reserve, settle } }));
 }
 
 /**
@@ -84,7 +82,7 @@ async function loadPlanReview(deps) {
  */
 function onToolResult(deps, exec, result) {
   const value = result?.value?.result;
-  if (typeof value !== "object" || value === null) return;
+  if (typeof value !== "object" || value === null || !reviews(deps)) return;
   import("../routing/whole_results.js").then(
     ({ keepResult }) => keepResult(exec, result),
     (error) => deps.log.warn(`assay gate: a result can't be kept whole: ${toVerifierError(error).message}`),

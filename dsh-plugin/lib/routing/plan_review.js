@@ -49,22 +49,19 @@ import { buyReview } from "./review.js";
 const EXIT_PLAN_MODE = "exit_plan_mode";
 
 /**
- * Listens for plans. Registered on `ctx`, so it ends with the plugin.
+ * Listener for `tools/pre-execute`.
  *
- * @param {{ on(name: string, listener: (...given: any[]) => unknown): unknown }} ctx
  * @param {PlanReviewDeps} deps
+ * @param {Execution} exec
+ * @param {() => Promise<Decision>} next
+ * @returns {Promise<Decision>}
  */
-export function installPlanReview(ctx, deps) {
-  ctx.on(
-    "tools/pre-execute",
-    async (/** @type {Execution} */ exec, /** @type {() => Promise<Decision>} */ next) => {
-      // What others refuse anyway needs no review, and what they ask of the user stays as it is.
-      const decision = await next();
-      if (exec.name !== EXIT_PLAN_MODE || decision?.kind === "deny") return decision;
-      const reason = await reviewPlan(exec, deps);
-      return reason === null ? decision : { kind: "deny", reason };
-    },
-  );
+export async function onPlan(deps, exec, next) {
+  // What others refuse anyway needs no review, and what they ask of the user stays as it is.
+  const decision = await next();
+  if (exec.name !== EXIT_PLAN_MODE || decision?.kind === "deny") return decision;
+  const reason = await reviewPlan(exec, deps);
+  return reason === null ? decision : { kind: "deny", reason };
 }
 
 /**

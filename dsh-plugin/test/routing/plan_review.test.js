@@ -1,7 +1,7 @@
 // @ts-check
 import { describe, test } from "node:test";
 import assert from "node:assert/strict";
-import { denial, installPlanReview } from "../../lib/routing/plan_review.js";
+import { denial, onPlan } from "../../lib/routing/plan_review.js";
 import { VerifierError } from "../../lib/server/errors.js";
 import { acceptanceAnswer, asked, FakeLedger, fakeServer, gateSettings } from "../fakes/routing.js";
 
@@ -31,20 +31,18 @@ function install(
     server = fakeServer(answer),
   } = {},
 ) {
-  /** @type {any} */
-  let listener;
-  installPlanReview({ on: (name, given) => void (listener = name === "tools/pre-execute" ? given : null) }, {
+  const deps = {
     settings: { get: () => gateSettings(settings) },
     connection: server,
     ledger,
     log: { warn: () => {} },
-  });
+  };
   return {
     server,
     ledger,
-    /** @param {any} session @param {Record<string, unknown>} [more] @param {() => Promise<any>} [next] */
+    /** @param {any} session @param {Record<string, unknown>} [more] @param {() => Promise<any>} [next] @returns {Promise<any>} */
     ask: (session, more = {}, next = () => Promise.resolve({ kind: "allow" })) =>
-      listener({
+      onPlan(/** @type {any} */ (deps), {
         name: "exit_plan_mode",
         arguments: { plan: PLAN },
         agent: agentOf(session),
@@ -200,10 +198,8 @@ describe("a plan that is about to be shown", () => {
   });
 
   test("goes through when the session or the settings can't be read", async () => {
-    /** @type {any} */
-    let listener;
-    installPlanReview(
-      { on: (_, given) => void (listener = given) },
+    const listener = onPlan.bind(
+      null,
       /** @type {any} */ ({
         settings: {
           get: () => {
