@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { readFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import { parseServerUrl } from "../config/values.js";
+import { VERSION } from "../version.js";
 import { answerValue } from "./answer.js";
 import { quoteValue, toVerifierError, VerifierError } from "./errors.js";
 import { createTransport, MAX_ANSWER, TransportError } from "./transport.js";
@@ -35,10 +35,7 @@ import { createTransport, MAX_ANSWER, TransportError } from "./transport.js";
 /** Errors of a connection that was never made, or that broke before the server said anything. */
 const LOST = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE"]);
 
-const { version } = JSON.parse(
-  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-);
-const USER_AGENT = `dsh-assay/${version}`;
+const USER_AGENT = `dsh-assay/${VERSION}`;
 
 /**
  * @param {object} options

@@ -5,9 +5,9 @@
  *
  * @module
  */
-import { readFileSync } from "node:fs";
 import { fieldsOf } from "../config/fields.js";
 import { toVerifierError } from "../server/errors.js";
+import { VERSION } from "../version.js";
 import { adviceFor } from "./advice.js";
 import { project } from "./output.js";
 import { dollars, list, oneLine, usageText } from "./render.js";
@@ -15,10 +15,6 @@ import { server } from "./status_spec.js";
 
 /** A status that takes longer is no use to anyone. */
 const PATIENCE_MS = 15_000;
-
-const { version } = JSON.parse(
-  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-);
 
 /** @typedef {import("./parameters.js").Arguments} Arguments */
 /** @typedef {import("./register.js").Execution} Execution */
@@ -39,7 +35,7 @@ export async function run(_args, exec, deps) {
         found.reachable ? `, though something answers at ${values["url"]}` : ""
       }: ${oneLine(found.detail, 1000)}`,
     url: values["url"],
-    pluginVersion: version,
+    pluginVersion: VERSION,
     settings: settingsOf(deps.settings, gate),
     gate: gate === null ? null : gateOf(gate),
     problems: [
