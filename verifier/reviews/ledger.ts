@@ -20,7 +20,6 @@ import {
   decodeLedger,
   decodeSettled,
   EMPTY_LEDGER,
-  encodeRecord,
   heldReview,
   HOLD_MS,
   KEPT_MS,
@@ -33,6 +32,7 @@ import {
   withHold,
   withSettled,
 } from "./records.ts";
+import { encodeRecord } from "../record.ts";
 import type {
   Review,
   ReviewList,

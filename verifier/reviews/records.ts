@@ -14,6 +14,7 @@
  * @module
  */
 import * as z from "zod";
+import { decodeRecord } from "../record.ts";
 import type { Review, ReviewAmount, ReviewPurpose, ReviewSpent } from "./requests.ts";
 
 /** A hold that nobody settles ends after this time. */
@@ -184,22 +185,8 @@ export function settledReview({ format: _, ...review }: SettledRecord): Review {
   return review;
 }
 
-/** Bytes of a record. */
-export function encodeRecord(record: LedgerRecord | SettledRecord | DoneRecord): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(record));
-}
-
 function decoder<T>(schema: z.ZodType<T>): (bytes: Uint8Array) => T | null {
-  return (bytes) => {
-    let value: unknown;
-    try {
-      value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-    } catch {
-      return null;
-    }
-    const parsed = schema.safeParse(value);
-    return parsed.success ? parsed.data : null;
-  };
+  return (bytes) => decodeRecord(schema, bytes);
 }
 
 /** `null` for anything but a ledger. */

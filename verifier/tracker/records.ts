@@ -11,6 +11,7 @@
  * @module
  */
 import * as z from "zod";
+import { decodeRecord } from "../record.ts";
 import type { JudgeChoice } from "../types.ts";
 
 const FORMAT = 1;
@@ -95,36 +96,20 @@ export type Tombstone = z.output<typeof tombstone>;
 /** Version of all records. */
 export const RECORD_FORMAT = FORMAT;
 
-/** Bytes of a record. */
-export function encodeRecord(record: StartRecord | StepRecord | ScoreRecord | Tombstone): Uint8Array {
-  return new TextEncoder().encode(JSON.stringify(record));
-}
-
-function decode<T>(schema: z.ZodType<T>, bytes: Uint8Array): T | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
-  } catch {
-    return null;
-  }
-  const parsed = schema.safeParse(value);
-  return parsed.success ? parsed.data : null;
-}
-
 /** `null` for what is neither a start nor a tombstone. */
 export function decodeStart(bytes: Uint8Array): StartRecord | Tombstone | null {
-  return decode<StartRecord>(startRecord, bytes) ?? decode<Tombstone>(tombstone, bytes);
+  return decodeRecord<StartRecord>(startRecord, bytes) ?? decodeRecord<Tombstone>(tombstone, bytes);
 }
 
 /** `null` for anything but the step of this index. */
 export function decodeStep(bytes: Uint8Array, index: number): StepRecord | null {
-  const record = decode<StepRecord>(stepRecord, bytes);
+  const record = decodeRecord<StepRecord>(stepRecord, bytes);
   return record?.index === index ? record : null;
 }
 
 /** `null` for anything but the score of this index. */
 export function decodeScore(bytes: Uint8Array, index: number): ScoreRecord | null {
-  const record = decode<ScoreRecord>(scoreRecord, bytes);
+  const record = decodeRecord<ScoreRecord>(scoreRecord, bytes);
   return record?.index === index && (record.score !== null || record.reason !== null) ? record : null;
 }
 

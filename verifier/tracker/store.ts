@@ -14,7 +14,6 @@ import {
   decodeScore,
   decodeStart,
   decodeStep,
-  encodeRecord,
   indexOfKey,
   isTrackerId,
   RECORD_FORMAT,
@@ -26,6 +25,7 @@ import {
   type StepRecord,
   type Tombstone,
 } from "./records.ts";
+import { encodeRecord } from "../record.ts";
 
 /** Lost races after which a writer gives up with a `StoreError`. */
 const MOST_RACES = 200;
