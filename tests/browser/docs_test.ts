@@ -6,17 +6,11 @@
  */
 import { assert, assertEquals, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { fromFileUrl, join } from "@std/path";
+import { CHROMIUM, missingChromium, QUIET } from "./page.ts";
 import { startServer } from "./server.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
 const root = fromFileUrl(new URL("../../", import.meta.url));
-const missing = (() => {
-  try {
-    return !Deno.statSync(CHROMIUM).isFile;
-  } catch {
-    return true;
-  }
-})();
+const missing = missingChromium !== null;
 
 async function chromium(args: readonly string[], url: string): Promise<{ dom: string; log: string }> {
   const profile = await Deno.makeTempDir({ prefix: "assay-chromium-" });
@@ -24,13 +18,7 @@ async function chromium(args: readonly string[], url: string): Promise<{ dom: st
     const { stdout, stderr } = await new Deno.Command(CHROMIUM, {
       args: [
         "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
+        ...QUIET,
         "--enable-logging=stderr",
         `--user-data-dir=${profile}`,
         ...args,

@@ -4,7 +4,18 @@
  * @module
  */
 
-const CHROMIUM = "/usr/bin/chromium";
+/** Debian's. */
+export const CHROMIUM = "/usr/bin/chromium";
+/** A browser that says and fetches nothing by itself. */
+export const QUIET = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+] as const;
 /** How long a page may take to show what a test waits for. */
 const PATIENCE_MS = 20_000;
 
@@ -41,13 +52,7 @@ export async function openPage(
   const child = new Deno.Command(CHROMIUM, {
     args: [
       "--headless=new",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
+      ...QUIET,
       "--remote-debugging-port=0",
       `--lang=${language}`,
       `--accept-lang=${language}`,

@@ -5,6 +5,7 @@
  */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Fault, startFaulty } from "./assay.ts";
+import { interrupt } from "./interrupt.ts";
 import { gateMessages, turnEnds } from "./log.ts";
 import { startModel } from "./model.ts";
 import { createScene, gateOn, hostTest } from "./scene.ts";
@@ -85,14 +86,7 @@ hostTest(
     await using model = startModel(work);
     await using scene = await createScene(host, { model, server, patch: gateOn({ totalMs: 60_000 }) });
     const running = scene.start(["Work."]);
-    await Promise.race([server.called, running.ended]);
-    const sent = performance.now();
-    running.kill("SIGINT");
-    const run = await running.ended;
-    assertEquals(run.code, 130, run.stderr);
-    const took = performance.now() - sent;
-    assert(took < 5000, `it took ${took} ms`);
-    await server.hungUp;
+    await interrupt(running, server);
     assertEquals(gateMessages(await scene.session()), []);
   },
 );
